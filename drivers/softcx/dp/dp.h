@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The data path of the software ConnectX: doorbell -> fetch -> send -> wire -> steer -> receive ->
+ * complete. Freestanding: no allocation, no lock, no system call, no libc beyond memcpy and memset;
+ * the C and CUDA C++ overlap, because the same step also runs as a CUDA kernel beside the engine.
+ *
+ * It has tables of its own (contexts, keys, rules) and learns of every change by a command, which it
+ * carries out between two steps and acknowledges: the control side (fw/) never touches a table, and
+ * a destroy command's acknowledgement means that no further access to that object's memory happens.
+ * On a CPU the tables are ordinary memory; for a NIC step on a GPU the same struct lies in GPU memory.
+ */
+#ifndef SCX_DP_H
+#define SCX_DP_H
+
+#include "../../../gpu_queues/port.h"
+#include "../../../gpu_queues/wire/be.h"
+
+#define SCX_DP_SQ_MAX	2048u
+#define SCX_DP_RQ_MAX	2048u
+#define SCX_DP_CQ_MAX	4096u
+#define SCX_DP_MKEY_MAX 4096u
+#define SCX_DP_TIR_MAX	1024u
+#define SCX_DP_RQT_MAX	256u
+#define SCX_DP_RQT_LEN	512u
+#define SCX_DP_RULE_MAX 1024u
+
+/* Memory of the driver's: bytes at base; a paged form joins it when a front has guest memory. */
+struct scx_buf {
+	uint8_t *base;
+	uint64_t bytes;
+};
+
+struct scx_dp_cq {
+	uint32_t cqn;
+	struct scx_buf ring;
+	uint32_t *dbrec; /* words 0 and 1, doorbell.h */
+	uint32_t log_depth;
+	uint32_t uar_page;
+	uint8_t collapsed;	/* cc: one CQE slot, rewritten */
+	uint8_t overrun_ignore; /* oi: the consumer index is not looked at */
+};
+
+struct scx_dp_sq {
+	uint32_t sqn, cqn, uar_page, pdn, user_index;
+	struct scx_buf ring;
+	uint32_t *dbrec;
+	uint32_t log_depth;	  /* of 64-byte WQEBBs */
+	uint8_t flush_in_error;
+	uint8_t allow_mpw;	  /* allow_multi_pkt_send_wqe */
+	uint8_t min_inline_mode;
+	uint8_t state;		  /* PRM: 0 RST, 1 RDY, 3 ERR */
+};
+
+struct scx_dp_rq {
+	uint32_t rqn, cqn, pdn, user_index, counter_set;
+	struct scx_buf ring;
+	uint32_t *dbrec;
+	uint32_t log_depth, log_stride; /* stride bytes = 1 << log_stride, 16 bytes a data segment */
+	uint8_t vlan_strip;		/* !vsd */
+	uint8_t scatter_fcs;
+	uint8_t flush_in_error;
+	uint8_t state;
+};
+
+struct scx_dp_mkey {
+	uint32_t key; /* index << 8 | variant */
+	uint32_t pdn;
+	uint64_t iova, bytes;
+	uint8_t *base;
+	uint8_t local_write;
+};
+
+/* rx_hash_field_select bits, PRM: TIR context */
+struct scx_dp_tir {
+	uint32_t tirn;
+	uint8_t use_rqt;
+	uint32_t rqn, rqtn;	  /* direct, or through a table */
+	uint8_t hash_fn;	  /* 0 none, 1 inverted XOR8, 2 Toeplitz */
+	uint8_t symmetric;
+	uint8_t toeplitz_key[40];
+	uint32_t l3_type, l4_type, fields; /* of rx_hash_field_selector_outer */
+};
+
+struct scx_dp_rqt {
+	uint32_t rqtn, len;
+	uint32_t rqn[SCX_DP_RQT_LEN];
+};
+
+/* A rule: 64 bytes of fte_match_set_lyr_2_4, outer headers, compared under a mask. */
+#define SCX_MATCH_BYTES 64u
+struct scx_dp_rule {
+	uint32_t id, priority, tirn, flow_tag;
+	uint8_t dest; /* enum scx_flow_dest */
+	CRL_ALIGNAS(8) uint8_t mask[SCX_MATCH_BYTES];
+	CRL_ALIGNAS(8) uint8_t match[SCX_MATCH_BYTES];
+};
+
+enum scx_dp_op {
+	SCX_DP_CQ_SET, SCX_DP_CQ_DEL, SCX_DP_SQ_SET, SCX_DP_SQ_STATE, SCX_DP_SQ_DEL,
+	SCX_DP_RQ_SET, SCX_DP_RQ_STATE, SCX_DP_RQ_DEL, SCX_DP_MKEY_SET, SCX_DP_MKEY_DEL,
+	SCX_DP_TIR_SET, SCX_DP_TIR_DEL, SCX_DP_RQT_SET, SCX_DP_RQT_DEL,
+	SCX_DP_RULE_ADD, SCX_DP_RULE_DEL, SCX_DP_COUNTER_READ, SCX_DP_QUERY_SQ, SCX_DP_QUERY_RQ,
+	SCX_DP_PORT_SET,
+};
+
+struct scx_dp_cmd {
+	enum scx_dp_op op;
+	uint32_t num;	/* of the object, for DEL, STATE, READ, QUERY */
+	uint32_t arg;	/* STATE: the new state; READ: 1 clears; PORT_SET: mtu */
+	uint64_t result[4]; /* READ: out-of-buffer count; QUERY: state, pi, ci */
+	union {
+		struct scx_dp_cq cq;
+		struct scx_dp_sq sq;
+		struct scx_dp_rq rq;
+		struct scx_dp_mkey mkey;
+		struct scx_dp_tir tir;
+		struct scx_dp_rqt rqt;
+		struct scx_dp_rule rule;
+	} u;
+};
+
+struct scx_dp;
+
+/* Bytes that a struct scx_dp needs, and its start state; uar: page i at uar + i * 4096. */
+size_t scx_dp_bytes(void);
+void scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed);
+
+/* Carry out a command. Only between steps, only in the thread that steps. 0, or -errno: table full, no such object. */
+int scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd);
+
+/* What the data path wants told: taken by the control side after each step. */
+enum scx_dp_report_kind { SCX_DP_REFUSED, SCX_DP_CQ_EVENT, SCX_DP_CQ_ERROR, SCX_DP_QUEUE_ERROR };
+struct scx_dp_report {
+	enum scx_dp_report_kind kind;
+	uint32_t why;	      /* REFUSED: index into refuse.h's list */
+	uint32_t num;	      /* queue or CQ number */
+	uint32_t index;	      /* WQE index */
+	uint64_t value[2];    /* what the text of the refusal prints */
+	uint8_t bytes[64];    /* the offending bytes */
+};
+bool scx_dp_take_report(struct scx_dp *dp, struct scx_dp_report *r);
+
+struct scx_wire;
+/* One bounded step: at most budget frames each way. Returns work done, 0 = idle. */
+unsigned scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget);
+
+#endif /* SCX_DP_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * softcx, the software ConnectX: the model library as its fronts see it. A front (the uverbs
+ * interposer, unit tests, later a vfio-user PCI device) plays the part of the kernel or the bus: it
+ * hands over commands, memory registrations and UAR pages, and gets numbers and events back.
+ *
+ * Threads: all scx_* functions of one NIC may be called from any thread; the control side is
+ * serialized by one mutex inside. The data path runs in one thread that scx_nic_start() makes, or
+ * wherever a test calls scx_nic_poll(). A call that destroys an object returns only after the data
+ * path has let go of it, because the caller frees the memory next.
+ *
+ * Returns: 0 or -errno. A command the firmware refuses is not an errno: scx_cmd() returns 0 and the
+ * output mailbox carries status and syndrome, as from a ConnectX; the kernel front turns that into
+ * EREMOTEIO, which is what mlx5_ib does.
+ */
+#ifndef SCX_SOFTCX_H
+#define SCX_SOFTCX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct scx_nic;
+struct scx_wire;
+
+/* Async events, handed to the front in the thread that caused them; must not call back. */
+struct scx_event {
+	uint8_t type;	   /* PRM event type: 0x00 completion, 0x04 CQ error, 0x09 port change, ... */
+	uint8_t subtype;
+	uint32_t obj;	   /* CQ, SQ or RQ number, or port */
+};
+
+struct scx_nic_cfg {
+	const char *profile;   /* capability profile: cx5, cx6dx, cx7, bf3; NULL: cx6dx */
+	const char *name;      /* for the log: mlx5_0 */
+	uint64_t seed;	       /* of everything that is random here; printed at start */
+	uint8_t mac[6];	       /* of the port */
+	uint32_t mtu;	       /* of the port's wire, bytes of Ethernet payload */
+	const char *faults;    /* fault plan, drivers/softcx/fault.c; NULL: none */
+	void (*event)(void *arg, const struct scx_event *ev);
+	void *event_arg;
+	struct scx_wire *wire; /* wire.h; closed by scx_nic_destroy(); NULL: loopback */
+	void *uar_base;	       /* memory of the UAR pages: page i at uar_base + i * 4096 */
+	uint32_t nr_uar_pages;
+};
+
+int scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **nic);
+void scx_nic_destroy(struct scx_nic *nic);
+
+/* A user context (one open of the device): every object belongs to the uid that made it. */
+int scx_uid_alloc(struct scx_nic *nic, uint16_t *uid);
+void scx_uid_destroy(struct scx_nic *nic, uint16_t uid); /* and all that it still owns, in order */
+
+/*
+ * One PRM command. in and out are the mailboxes, both of the length given; out is filled with status,
+ * syndrome and results. If obj is not NULL it gets the number and kind of an object that the command created.
+ */
+struct scx_obj {
+	uint16_t opcode; /* of the command that made it: identifies the kind */
+	uint32_t num;
+};
+int scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void *out,
+	size_t out_bytes, struct scx_obj *obj);
+/* Destroy what a create command made: -EBUSY while something refers to it, as the firmware answers. */
+int scx_obj_destroy(struct scx_nic *nic, uint16_t uid, const struct scx_obj *obj);
+
+/* What the kernel does for a user without a PRM command of the user's: */
+int scx_pd_alloc(struct scx_nic *nic, uint16_t uid, uint32_t *pdn);
+int scx_pd_free(struct scx_nic *nic, uint16_t uid, uint32_t pdn);
+int scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access, uint32_t *umem_id);
+int scx_umem_dereg(struct scx_nic *nic, uint16_t uid, uint32_t umem_id);
+/* start: where the bytes are in this process; iova: what WQEs will say. access: IBV_ACCESS_* bits */
+int scx_mr_reg(struct scx_nic *nic, uint16_t uid, uint32_t pdn, void *start, uint64_t bytes, uint64_t iova,
+	uint32_t access, uint32_t *lkey, uint32_t *rkey);
+int scx_mr_dereg(struct scx_nic *nic, uint16_t uid, uint32_t lkey);
+int scx_uar_alloc(struct scx_nic *nic, uint16_t uid, uint32_t *page);
+int scx_uar_free(struct scx_nic *nic, uint16_t uid, uint32_t page);
+uint32_t scx_eqn(struct scx_nic *nic);
+
+/*
+ * NIC receive steering, one table per port: rules in priority order (smaller first), the first that
+ * matches wins; equal priority: the newer one, as long as nothing better is known. match and mask are fte_match_param of
+ * the PRM (outer headers, 64 bytes, then misc); a mask bit this NIC does not match on is refused.
+ */
+enum scx_flow_dest { SCX_FLOW_TIR, SCX_FLOW_DROP, SCX_FLOW_DEFAULT_MISS };
+int scx_flow_add(struct scx_nic *nic, uint16_t uid, uint32_t priority, const void *mask, const void *match,
+	size_t match_bytes, enum scx_flow_dest dest, uint32_t tirn, uint32_t flow_tag, uint32_t *flow_id);
+int scx_flow_del(struct scx_nic *nic, uint16_t uid, uint32_t flow_id);
+
+/* Port state, as ethtool or the wire sees it. */
+void scx_port_link(struct scx_nic *nic, int up); /* makes a port change event */
+
+/* The data path: its own thread, or one bounded step at a time (returns what it did, 0 = idle). */
+int scx_nic_start(struct scx_nic **nics, unsigned nr); /* one thread steps them all */
+void scx_nic_stop(struct scx_nic **nics, unsigned nr);
+unsigned scx_nic_poll(struct scx_nic *nic);
+
+/* End-of-run figures and the refusal count, to the log. */
+void scx_nic_report(struct scx_nic *nic);
+
+#endif /* SCX_SOFTCX_H */

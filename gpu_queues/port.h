@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What differs between the compilers that read these headers: gcc and clang as C11, g++ as C++17,
+ * nvcc as CUDA C++. Besides mem.h and order.h, this is the only file with a compiler #if.
+ *
+ * CRL_FN marks a function of the data path: on the host a static inline, under nvcc one body for
+ * both processors, so that the code a GPU runs is the code the host tests judge.
+ */
+#ifndef CRL_PORT_H
+#define CRL_PORT_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define CRL_FN static __host__ __device__ __forceinline__
+#else
+#define CRL_FN static inline
+#endif
+
+#if defined(__cplusplus)
+#define CRL_STATIC_ASSERT(cond, why) static_assert(cond, why)
+#define CRL_ALIGNAS(n)		     alignas(n)
+#else
+#define CRL_STATIC_ASSERT(cond, why) _Static_assert(cond, why)
+#define CRL_ALIGNAS(n)		     _Alignas(n)
+#endif
+
+#endif /* CRL_PORT_H */
