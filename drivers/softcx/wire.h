@@ -12,7 +12,7 @@
 
 struct scx_wire;
 
-#define SCX_FRAME_CSUM_VALID 1u /* the sender vouches for all checksums of this frame (VIRTIO_NET_HDR, loopback) */
+#define SCX_FRAME_CSUM_VALID 1u /* the sender vouches for all checksums of this frame (VIRTIO_NET_HDR) */
 
 struct scx_frame {
 	const uint8_t *data; /* starts at the destination MAC; VLAN tags are in place */
@@ -31,6 +31,18 @@ struct scx_wire_ops {
 	unsigned (*recv)(struct scx_wire *w, struct scx_frame *f, unsigned nr);
 	void (*close)(struct scx_wire *w);
 };
+
+/* The first member of every wire's own struct. */
+struct scx_wire {
+	const struct scx_wire_ops *ops;
+	uint32_t flags; /* SCX_WIRE_* */
+};
+
+/*
+ * All that is sent comes back on the same port: the data path hands frames over itself, with one
+ * copy from the sender's memory to the receiver's. send() and recv() work as well, for a wrapper.
+ */
+#define SCX_WIRE_TURNAROUND 1u
 
 /* What a NIC without a wire of its own uses: everything sent is received again on the same port. */
 struct scx_wire *scx_wire_loopback(void);

@@ -15,6 +15,11 @@
 #include "../../../gpu_queues/port.h"
 #include "../../../gpu_queues/wire/be.h"
 
+/*
+ * Table sizes, powers of two. An object's slot is its number & (MAX - 1), a key's its index & (MAX - 1)
+ * with index = key >> 8; so the firmware gives numbers of one kind that differ in these low bits,
+ * and any bits above. A second object in an occupied slot is refused with -EEXIST.
+ */
 #define SCX_DP_SQ_MAX	2048u
 #define SCX_DP_RQ_MAX	2048u
 #define SCX_DP_CQ_MAX	4096u
@@ -23,6 +28,8 @@
 #define SCX_DP_RQT_MAX	256u
 #define SCX_DP_RQT_LEN	512u
 #define SCX_DP_RULE_MAX 1024u
+#define SCX_DP_COUNTER_MAX 256u	  /* counter sets; 0: not counted by set */
+#define SCX_DP_FRAME_MAX   16384u /* bytes of the longest frame of any port */
 
 /* Memory of the driver's: bytes at base; a paged form joins it when a front has guest memory. */
 struct scx_buf {
@@ -95,6 +102,7 @@ struct scx_dp_rule {
 	CRL_ALIGNAS(8) uint8_t match[SCX_MATCH_BYTES];
 };
 
+/* Priority first (smaller wins), of equal priority the one added last. */
 enum scx_dp_op {
 	SCX_DP_CQ_SET, SCX_DP_CQ_DEL, SCX_DP_SQ_SET, SCX_DP_SQ_STATE, SCX_DP_SQ_DEL,
 	SCX_DP_RQ_SET, SCX_DP_RQ_STATE, SCX_DP_RQ_DEL, SCX_DP_MKEY_SET, SCX_DP_MKEY_DEL,
@@ -106,8 +114,8 @@ enum scx_dp_op {
 struct scx_dp_cmd {
 	enum scx_dp_op op;
 	uint32_t num;	/* of the object, for DEL, STATE, READ, QUERY */
-	uint32_t arg;	/* STATE: the new state; READ: 1 clears; PORT_SET: mtu */
-	uint64_t result[4]; /* READ: out-of-buffer count; QUERY: state, pi, ci */
+	uint32_t arg;	/* STATE: the new state; READ: 1 clears; PORT_SET: mtu, 0: link down */
+	uint64_t result[4]; /* READ: out-of-buffer count of counter set num; QUERY: state, pi, ci */
 	union {
 		struct scx_dp_cq cq;
 		struct scx_dp_sq sq;
@@ -128,6 +136,24 @@ void scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t s
 /* Carry out a command. Only between steps, only in the thread that steps. 0, or -errno: table full, no such object. */
 int scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd);
 
+/* Ticks of the device clock (CQE timestamps) from now on; the caller sets it before a step. */
+void scx_dp_clock(struct scx_dp *dp, uint64_t ticks);
+
+/* Counters of the port and of the cost of traffic, since start. Read between steps. */
+struct scx_dp_stats {
+	uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes; /* frames the wire took; frames that reached an RQ */
+	uint64_t rx_wire;	 /* frames from the wire, whatever became of them */
+	uint64_t rx_no_buffer;	 /* out of buffer, all RQs together */
+	uint64_t rx_dropped;	 /* by a drop rule */
+	uint64_t rx_no_match;	 /* no rule, or its RQ is not ready */
+	uint64_t rx_too_long, tx_too_long; /* longer than the port's MTU allows */
+	uint64_t tx_errors, rx_errors;	   /* error CQEs, flushes not counted */
+	uint64_t doorbells, wqes, cqes, copied_bytes; /* copied: by staging, besides the one copy to the receiver */
+	uint64_t flow_hits, flow_misses;
+	uint64_t reports_lost;	 /* refusals that found the report ring full */
+};
+void scx_dp_stats(const struct scx_dp *dp, struct scx_dp_stats *out);
+
 /* What the data path wants told: taken by the control side after each step. */
 enum scx_dp_report_kind { SCX_DP_REFUSED, SCX_DP_CQ_EVENT, SCX_DP_CQ_ERROR, SCX_DP_QUEUE_ERROR };
 struct scx_dp_report {
@@ -141,7 +167,7 @@ struct scx_dp_report {
 bool scx_dp_take_report(struct scx_dp *dp, struct scx_dp_report *r);
 
 struct scx_wire;
-/* One bounded step: at most budget frames each way. Returns work done, 0 = idle. */
+/* One bounded step: about budget frames each way. wire NULL: loopback. Returns work done, 0 = idle. */
 unsigned scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget);
 
 #endif /* SCX_DP_H */
