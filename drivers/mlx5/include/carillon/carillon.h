@@ -33,6 +33,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "gpu_queues/err.h"
 #include "gpu_queues/queue.h"
 
 #ifdef __cplusplus
@@ -45,33 +46,10 @@ struct crl_queue;
 struct ibv_context;
 struct ibv_pd;
 
-/* ---- Errors ---- */
+/* ---- Errors ---- struct crl_err, crl_err_str() and crl_syndrome_str(): gpu_queues/err.h */
 
-struct crl_err {
-	int code;	      /* -errno, what the call returned; 0 in a fresh struct */
-	uint32_t fw_syndrome; /* firmware's own code for why it refused a command, 0: none */
-	uint32_t queue;	      /* SQ or RQ number, 0: none */
-	uint32_t wqe;	      /* counter of the WQE that failed */
-	uint8_t fw_status;    /* PRM command status, 0: none */
-	uint8_t syndrome;     /* of an error CQE, CRL_SYND_* */
-	uint8_t vendor;	      /* vendor syndrome of an error CQE */
-	uint8_t is_rx;	      /* queue is an RQ */
-	char step[40];	      /* what was being done, "create send queue" */
-	char cause[216];      /* why it failed, in words, with the numbers */
-	char fix[216];	      /* what to change; may be empty */
-	uint8_t wqe_bytes[64];
-	uint8_t cqe_bytes[64];
-};
-
-/*
- * One line, "STEP: CAUSE. FIX", NUL-terminated, into buf of bytes. Returns buf.
- * Any thread; owns nothing.
- */
-const char *crl_err_str(const struct crl_err *err, char *buf, size_t bytes);
-
-/* Words for a PRM command status and for an error CQE's syndrome; never NULL. Any thread. */
+/* Words for a PRM command status; never NULL. Any thread. */
 const char *crl_fw_status_str(uint8_t status);
-const char *crl_syndrome_str(uint8_t syndrome);
 
 /* ---- Context ---- */
 
