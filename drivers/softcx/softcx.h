@@ -24,7 +24,7 @@ struct scx_wire;
 
 /* Async events, handed to the front in the thread that caused them; must not call back. */
 struct scx_event {
-	uint8_t type;	   /* PRM event type: 0x00 completion, 0x04 CQ error, 0x09 port change, ... */
+	uint8_t type;	   /* PRM: 0x00 completion, 0x04 CQ error, 0x09 port change, ... */
 	uint8_t subtype;
 	uint32_t obj;	   /* CQ, SQ or RQ number, or port */
 };
@@ -51,8 +51,9 @@ int scx_uid_alloc(struct scx_nic *nic, uint16_t *uid);
 void scx_uid_destroy(struct scx_nic *nic, uint16_t uid); /* and all that it still owns, in order */
 
 /*
- * One PRM command. in and out are the mailboxes, both of the length given; out is filled with status,
- * syndrome and results. If obj is not NULL it gets the number and kind of an object that the command created.
+ * One PRM command. in and out are the mailboxes, both of the length given; out is filled with
+ * status, syndrome and results. If obj is not NULL it gets the number and kind of an object that
+ * the command created.
  */
 struct scx_obj {
 	uint16_t opcode; /* of the command that made it: identifies the kind */
@@ -60,17 +61,18 @@ struct scx_obj {
 };
 int scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void *out,
 	size_t out_bytes, struct scx_obj *obj);
-/* Destroy what a create command made: -EBUSY while something refers to it, as the firmware answers. */
+/* Destroy what a create command made: -EBUSY while something refers to it, as firmware answers. */
 int scx_obj_destroy(struct scx_nic *nic, uint16_t uid, const struct scx_obj *obj);
 
 /* What the kernel does for a user without a PRM command of the user's: */
 int scx_pd_alloc(struct scx_nic *nic, uint16_t uid, uint32_t *pdn);
 int scx_pd_free(struct scx_nic *nic, uint16_t uid, uint32_t pdn);
-int scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access, uint32_t *umem_id);
+int scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access,
+	uint32_t *umem_id);
 int scx_umem_dereg(struct scx_nic *nic, uint16_t uid, uint32_t umem_id);
-/* start: where the bytes are in this process; iova: what WQEs will say. access: IBV_ACCESS_* bits */
-int scx_mr_reg(struct scx_nic *nic, uint16_t uid, uint32_t pdn, void *start, uint64_t bytes, uint64_t iova,
-	uint32_t access, uint32_t *lkey, uint32_t *rkey);
+/* start: where the bytes are in this process; iova: what WQEs will say; access: IBV_ACCESS_* */
+int scx_mr_reg(struct scx_nic *nic, uint16_t uid, uint32_t pdn, void *start, uint64_t bytes,
+	uint64_t iova, uint32_t access, uint32_t *lkey, uint32_t *rkey);
 int scx_mr_dereg(struct scx_nic *nic, uint16_t uid, uint32_t lkey);
 int scx_uar_alloc(struct scx_nic *nic, uint16_t uid, uint32_t *page);
 int scx_uar_free(struct scx_nic *nic, uint16_t uid, uint32_t page);
@@ -78,12 +80,14 @@ uint32_t scx_eqn(struct scx_nic *nic);
 
 /*
  * NIC receive steering, one table per port: rules in priority order (smaller first), the first that
- * matches wins; equal priority: the newer one, as long as nothing better is known. match and mask are fte_match_param of
+ * matches wins; equal priority: the newer one, as long as nothing better is known. match and mask
+ * are fte_match_param of
  * the PRM (outer headers, 64 bytes, then misc); a mask bit this NIC does not match on is refused.
  */
 enum scx_flow_dest { SCX_FLOW_TIR, SCX_FLOW_DROP, SCX_FLOW_DEFAULT_MISS };
-int scx_flow_add(struct scx_nic *nic, uint16_t uid, uint32_t priority, const void *mask, const void *match,
-	size_t match_bytes, enum scx_flow_dest dest, uint32_t tirn, uint32_t flow_tag, uint32_t *flow_id);
+int scx_flow_add(struct scx_nic *nic, uint16_t uid, uint32_t priority, const void *mask,
+	const void *match, size_t match_bytes, enum scx_flow_dest dest, uint32_t tirn,
+	uint32_t flow_tag, uint32_t *flow_id);
 int scx_flow_del(struct scx_nic *nic, uint16_t uid, uint32_t flow_id);
 
 /* Port state, as ethtool or the wire sees it. */

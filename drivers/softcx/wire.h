@@ -23,7 +23,7 @@ struct scx_frame {
 struct scx_wire_ops {
 	const char *name;
 	/*
-	 * Take up to nr frames; returns how many were taken (the rest is offered again), never waits.
+	 * Take up to nr frames; returns how many were taken (the rest comes again), never waits.
 	 * The bytes are the wire's own copy or sent when it returns.
 	 */
 	unsigned (*send)(struct scx_wire *w, const struct scx_frame *f, unsigned nr);
@@ -51,8 +51,10 @@ int scx_wire_pair(struct scx_wire **a, struct scx_wire **b);
 /* A packet socket on a netdev of the calling thread's network namespace. */
 int scx_wire_veth(const char *netdev, struct scx_wire **w, char *err, size_t err_bytes);
 /* Frames from a capture file come in, frames sent go to another; either may be NULL. */
-int scx_wire_pcap(const char *in, const char *out, struct scx_wire **w, char *err, size_t err_bytes);
+int scx_wire_pcap(
+	const char *in, const char *out, struct scx_wire **w, char *err, size_t err_bytes);
 /* Wraps w: a copy of every frame of both directions goes to a capture file. */
-int scx_wire_tap(struct scx_wire *w, const char *pcap_out, struct scx_wire **tapped, char *err, size_t err_bytes);
+int scx_wire_tap(struct scx_wire *w, const char *pcap_out, struct scx_wire **tapped, char *err,
+	size_t err_bytes);
 
 #endif /* SCX_WIRE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Big-endian words of the NIC's formats, as one-member structs: assigning a plain integer to a wire
- * field, or adding two wire fields, does not compile in any of the four compilers. The hosts and the
- * GPUs Carillon runs on are little-endian; port assumptions are asserted here once.
+ * field, or adding two wire fields, does not compile in any of the four compilers. The hosts and
+ * the GPUs Carillon runs on are little-endian; port assumptions are asserted here once.
  */
 #ifndef CRL_WIRE_BE_H
 #define CRL_WIRE_BE_H
@@ -24,7 +24,7 @@ typedef struct {
 CRL_STATIC_ASSERT(sizeof(crl_be16) == 2 && sizeof(crl_be32) == 4 && sizeof(crl_be64) == 8,
 		  "a wire word is as wide as its name says");
 #if defined(__BYTE_ORDER__)
-CRL_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian processors are not built for");
+CRL_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "no big-endian processors");
 #endif
 
 /* Byte swaps in plain C: gcc and clang make one bswap of each, nvcc one or two PRMT. */

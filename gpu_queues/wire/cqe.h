@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The 64-byte completion queue entry, in its normal and its error form. The NIC writes byte 63 last;
- * its low bit is the owner bit, which flips every time the CQ wraps, and its high nibble the opcode.
+ * The 64-byte completion queue entry, in its normal and its error form. The NIC writes byte 63
+ * last; its low bit is the owner bit, which flips every time the CQ wraps, and its high nibble the
+ * opcode.
  * PRM: "Completion queue entry format", "Error CQE"; rdma-core: struct mlx5_cqe64, mlx5_err_cqe.
  */
 #ifndef CRL_WIRE_CQE_H

@@ -2,8 +2,8 @@
 /*
  * The two ways a NIC learns of new work. A doorbell record is eight bytes of ordinary memory per
  * queue: word 0 is the receive counter, word 1 the send counter (SQ and RQ records of one queue may
- * be separate records; each uses its own word). A CQ's record has the consumer index in word 0 and the
- * arm word in word 1. The UAR (user access region) page holds registers: a send doorbell is one
+ * be separate records; each uses its own word). A CQ's record has the consumer index in word 0 and
+ * the arm word in word 1. The UAR (user access region) page holds registers: a send doorbell is one
  * 8-byte store of a WQE's first qword at offset 0x800. PRM: "Doorbell record", "UAR page format".
  */
 #ifndef CRL_WIRE_DOORBELL_H
@@ -14,7 +14,7 @@
 #define CRL_DBREC_RCV_WORD  0u /* RQ: [15:0] WQEs posted, free-running */
 #define CRL_DBREC_SND_WORD  1u /* SQ: [15:0] WQEBBs posted, free-running */
 #define CRL_DBREC_CQ_CI	    0u /* CQ: [23:0] CQEs consumed, free-running */
-#define CRL_DBREC_CQ_ARM    1u /* CQ: [29:28] sequence, [24] next or solicited, [23:0] consumer index */
+#define CRL_DBREC_CQ_ARM    1u /* CQ: [29:28] sequence, [24] next or solicited, [23:0] ci */
 #define CRL_DBREC_BYTES	    8u
 #define CRL_DBREC_ALIGN	    64u /* one cache line a record, so that two queues never share one */
 #define CRL_DBREC_WQ_MASK   0xffffu

@@ -21,7 +21,7 @@
 #define CRL_OPCODE_RDMA_WRITE 0x08u
 #define CRL_OPCODE_SEND	      0x0au
 #define CRL_OPCODE_TSO	      0x0eu
-#define CRL_OPCODE_EMPW	      0x29u /* enhanced multi-packet send: one control segment, many frames */
+#define CRL_OPCODE_EMPW	      0x29u /* enhanced multi-packet send: many frames in one */
 
 /* Control segment, byte 11: completion mode in bits 3:2, solicited event in bit 1. */
 #define CRL_WQE_CE_SHIFT	 2u
@@ -36,14 +36,14 @@
 #define CRL_ETH_L3_INNER_CSUM (1u << 4)
 #define CRL_ETH_L4_INNER_CSUM (1u << 5)
 
-/* Ethernet segment, inline header size word: bit 15 asks for the VLAN tag in the two bytes after it. */
+/* Ethernet segment, inline header size word: bit 15 asks for the VLAN tag in the next two bytes. */
 #define CRL_ETH_INLINE_VLAN 0x8000u
 #define CRL_ETH_INLINE_MASK 0x03ffu
 
 /* Byte count word of a segment: bit 31 says that the data follows in the WQE itself. */
 #define CRL_WQE_INLINE 0x80000000u
 
-/* The null lkey: a scatter entry that drops what falls on it (PRM: reserved lkey with terminate). */
+/* The null lkey: a scatter entry that drops what falls on it (PRM: reserved, terminate). */
 #define CRL_LKEY_INVALID 0x100u
 
 struct crl_wqe_ctrl {
@@ -66,7 +66,7 @@ struct crl_wqe_eth {
 	crl_be16 mss;		  /* 0x6: TSO payload bytes a frame, else 0 */
 	crl_be32 metadata;	  /* 0x8: flow metadata, 0 */
 	crl_be16 inline_hdr_size; /* 0xc: [15] VLAN insert, [9:0] bytes inlined */
-	uint8_t inline_hdr[2];	  /* 0xe: the inline header starts here and runs into later segments;
+	uint8_t inline_hdr[2];	  /* 0xe: the inline header starts here, runs into later segments;
 				   *      with VLAN insert these two bytes are the tag */
 };
 

@@ -4,10 +4,11 @@
  * complete. Freestanding: no allocation, no lock, no system call, no libc beyond memcpy and memset;
  * the C and CUDA C++ overlap, because the same step also runs as a CUDA kernel beside the engine.
  *
- * It has tables of its own (contexts, keys, rules) and learns of every change by a command, which it
- * carries out between two steps and acknowledges: the control side (fw/) never touches a table, and
- * a destroy command's acknowledgement means that no further access to that object's memory happens.
- * On a CPU the tables are ordinary memory; for a NIC step on a GPU the same struct lies in GPU memory.
+ * It has tables of its own (contexts, keys, rules) and learns of every change by a command, which
+ * it carries out between two steps and acknowledges: the control side (fw/) never touches a table,
+ * and a destroy command's acknowledgement means that no further access to that object's memory
+ * happens. On a CPU the tables are ordinary memory; for a NIC step on a GPU the same struct lies in
+ * GPU memory.
  */
 #ifndef SCX_DP_H
 #define SCX_DP_H
@@ -62,7 +63,7 @@ struct scx_dp_rq {
 	uint32_t rqn, cqn, pdn, user_index, counter_set;
 	struct scx_buf ring;
 	uint32_t *dbrec;
-	uint32_t log_depth, log_stride; /* stride bytes = 1 << log_stride, 16 bytes a data segment */
+	uint32_t log_depth, log_stride; /* stride bytes = 1 << log_stride, a data segment is 16 */
 	uint8_t vlan_strip;		/* !vsd */
 	uint8_t scatter_fcs;
 	uint8_t flush_in_error;
@@ -133,7 +134,10 @@ struct scx_dp;
 size_t scx_dp_bytes(void);
 void scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed);
 
-/* Carry out a command. Only between steps, only in the thread that steps. 0, or -errno: table full, no such object. */
+/*
+ * Carry out a command. Only between steps, only in the thread that steps. 0, or -errno: table full,
+ * no such object.
+ */
 int scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd);
 
 /* Ticks of the device clock (CQE timestamps) from now on; the caller sets it before a step. */
