@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Everything that must hold before a change lands: sets up, builds with warnings as errors, runs all
+# tests, then builds with AddressSanitizer and UBSan and runs the tests that need no wire again. CI
+# runs this file and nothing else. Exit status 0 means that every test that could run passed; the
+# last line counts them: "N passed, N failed, N skipped".
+#
+# CRL_CHECK=quick   only the first build and the suites that take seconds (unit, golden, ptx, style)
+# CRL_CHECK=full    all (the default)
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+export LC_ALL=C
+
+mode=${CRL_CHECK:-full}
+case $mode in
+quick | full) ;;
+*)
+	echo "check: CRL_CHECK is '$mode'; it can be quick or full" >&2
+	exit 2
+	;;
+esac
+jobs=$(nproc)
+logs=()
+status=0
+
+say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
+
+# build DIR MESON-OPTIONS...: configure once, then build. A build that fails ends the check.
+build() {
+	local dir=$1 log=$1/check.log
+	shift
+	mkdir -p "$dir"
+	if [ -f "$dir/build.ninja" ]; then
+		meson configure "$dir" "$@" >"$log" 2>&1 ||
+			meson setup --wipe "$dir" "$@" >"$log" 2>&1
+	else
+		meson setup "$dir" "$@" >"$log" 2>&1
+	fi || {
+		tail -n 30 "$log"
+		echo "check: meson setup $dir failed"
+		exit 1
+	}
+	if ! ninja -C "$dir" -j "$jobs" >"$log" 2>&1; then
+		grep -E -A6 'FAILED|error|undefined reference' "$log" | head -n 60
+		echo "check: the build in $dir failed; all of its output is in $log"
+		exit 1
+	fi
+}
+
+# run_tests DIR MESON-TEST-OPTIONS...
+run_tests() {
+	local dir=$1
+	shift
+	# A log of an earlier run must not be counted as this one's.
+	rm -f "$dir/meson-logs/testlog.json"
+	meson test -C "$dir" --no-rebuild --print-errorlogs --num-processes "$jobs" "$@" || status=1
+	logs+=("$dir/meson-logs/testlog.json")
+}
+
+say "set up"
+config/setup.sh || exit 1
+
+say "build with gcc, warnings are errors"
+build build-check -Dwerror=true -Dbuildtype=debugoptimized
+
+if [ "$mode" = quick ]; then
+	run_tests build-check --suite unit --suite golden --suite ptx --suite style
+else
+	say "all tests"
+	run_tests build-check
+	say "build with AddressSanitizer and UBSan"
+	build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
+		-Dbuildtype=debugoptimized
+	say "the tests that need no wire, under the sanitizers"
+	# halt_on_error: a report that lets the test pass would be a report that nobody reads.
+	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	run_tests build-asan --suite unit --suite fail
+fi
+
+say "done"
+/usr/bin/python3 config/tally.py "${logs[@]}" || status=1
+exit $status
