@@ -11,6 +11,7 @@
 #ifndef CRL_QUEUE_H
 #define CRL_QUEUE_H
 
+#include "../config/limits.h"
 #include "port.h"
 #include "wire/be.h"
 #include "wire/cqe.h"
@@ -36,9 +37,6 @@ enum crl_qs {
 	CRL_QS_FAILED =
 		2, /* an error CQE was seen: touched again only after crl_sq_reset, crl_rq_reset */
 };
-
-#define CRL_LOG_DEPTH_MAX                                                                          \
-	15u /* 32768 entries: a 16-bit wire index then names one entry in flight */
 
 struct crl_cq {
 	struct crl_cqe64 *cqe;

@@ -13,24 +13,9 @@
 #ifndef SCX_DP_H
 #define SCX_DP_H
 
+#include "../../../config/limits.h"
 #include "../../../gpu_queues/port.h"
 #include "../../../gpu_queues/wire/be.h"
-
-/*
- * Table sizes, powers of two. An object's slot is its number & (MAX - 1), a key's its index & (MAX - 1)
- * with index = key >> 8; so the firmware gives numbers of one kind that differ in these low bits,
- * and any bits above. A second object in an occupied slot is refused with -EEXIST.
- */
-#define SCX_DP_SQ_MAX	2048u
-#define SCX_DP_RQ_MAX	2048u
-#define SCX_DP_CQ_MAX	4096u
-#define SCX_DP_MKEY_MAX 4096u
-#define SCX_DP_TIR_MAX	1024u
-#define SCX_DP_RQT_MAX	256u
-#define SCX_DP_RQT_LEN	512u
-#define SCX_DP_RULE_MAX 1024u
-#define SCX_DP_COUNTER_MAX 256u	  /* counter sets; 0: not counted by set */
-#define SCX_DP_FRAME_MAX   16384u /* bytes of the longest frame of any port */
 
 /* Memory of the driver's: bytes at base; a paged form joins it when a front has guest memory. */
 struct scx_buf {

@@ -186,9 +186,6 @@ struct crl_queue_cfg {
 	struct crl_region *tx_region;  /* of frames sent without a key; NULL: receive buffers */
 };
 
-#define CRL_DEPTH_MIN 1u
-#define CRL_DEPTH_MAX 32768u
-
 /*
  * Creates the objects and moves them to RDY. The receive ring is filled (slot i names buffer i) but
  * not given to the NIC: the engine does that first (gpu_queues/rq_refill.h).

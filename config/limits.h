@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every bound of Carillon and of the software ConnectX in one place: sizes that something must not
+ * exceed, and times or tries after which a wait gives up. Plain macros, so that C, C++, CUDA and
+ * the preprocessor can all use them. The relations at the end are checked wherever this file is
+ * included; numbers that a format prescribes (bytes of a WQE) are in gpu_queues/wire instead.
+ */
+#ifndef CRL_CONFIG_LIMITS_H
+#define CRL_CONFIG_LIMITS_H
+
+/* ---- Rings ---- */
+
+/* 32768 entries: a 16-bit wire index then names one entry in flight. */
+#define CRL_LOG_DEPTH_MAX 15u
+#define CRL_DEPTH_MIN	  1u
+#define CRL_DEPTH_MAX	  32768u
+
+/* ---- The software ConnectX's tables ---- */
+
+/*
+ * Powers of two. An object's slot is its number & (MAX - 1), a key's its index & (MAX - 1) with
+ * index = key >> 8; so the firmware gives numbers of one kind that differ in these low bits, and any
+ * bits above. A second object in an occupied slot is refused with -EEXIST.
+ */
+#define SCX_DP_SQ_MAX	   2048u
+#define SCX_DP_RQ_MAX	   2048u
+#define SCX_DP_CQ_MAX	   4096u
+#define SCX_DP_MKEY_MAX	   4096u
+#define SCX_DP_TIR_MAX	   1024u
+#define SCX_DP_RQT_MAX	   256u
+#define SCX_DP_RQT_LEN	   512u	  /* entries of one indirection table */
+#define SCX_DP_RULE_MAX	   1024u
+#define SCX_DP_COUNTER_MAX 256u	  /* counter sets; 0: not counted by set */
+#define SCX_DP_FRAME_MAX   16384u /* bytes of the longest frame of any port */
+
+/* ---- How they relate ---- */
+
+#if CRL_DEPTH_MAX != 1u << CRL_LOG_DEPTH_MAX
+#error "the two ways of saying the greatest depth differ"
+#endif
+#if CRL_DEPTH_MAX > 0x10000u / 2u
+#error "a ring of more than half of what 16 bits count cannot tell full from empty on the wire"
+#endif
+#if SCX_DP_CQ_MAX < SCX_DP_SQ_MAX + SCX_DP_RQ_MAX
+#error "softcx: each SQ and RQ may have a CQ of its own"
+#endif
+#if SCX_DP_SQ_MAX & (SCX_DP_SQ_MAX - 1u) || SCX_DP_RQ_MAX & (SCX_DP_RQ_MAX - 1u) || \
+	SCX_DP_CQ_MAX & (SCX_DP_CQ_MAX - 1u) || SCX_DP_MKEY_MAX & (SCX_DP_MKEY_MAX - 1u) || \
+	SCX_DP_TIR_MAX & (SCX_DP_TIR_MAX - 1u) || SCX_DP_RQT_MAX & (SCX_DP_RQT_MAX - 1u)
+#error "softcx: slots are found by masking, so a table's size is a power of two"
+#endif
+#if SCX_DP_RQT_LEN & (SCX_DP_RQT_LEN - 1u)
+#error "softcx: the length of an indirection table is a power of two"
+#endif
+
+#endif /* CRL_CONFIG_LIMITS_H */
