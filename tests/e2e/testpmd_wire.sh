@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Frames from a Linux netdev through a veth into softcx, through unmodified testpmd and back: each one
+# must return exactly as its forward mode says, at every length, with tags, options, extension headers
+# and fragments. Checksums: inserted on send, judged on receive. Wireshark judges all that returns.
+. "$(dirname "$0")/lib.sh"
+e2e_begin dpdk-testpmd stdbuf tshark python3
+
+MTU=9000
+wire_make $MTU
+SCX=(--wire veth:w0)
+
+# through MODE KIND COUNT MAX [QUEUES]: with port MAC in MAC
+through()
+{
+	local n
+
+	wire_py make "$2" "$T/in.pcap" --seed "$SEED" --count "$3" --max "$4"
+	n=$(wire_py length "$T/in.pcap")
+	peer python3 "$E2E_DIR/wire.py" exchange w1 "$T/in.pcap" "$T/out.pcap" --expect "$n" --seconds 10 --rate 20000 ||
+		fail "$LABEL, $1, $2: not all came back"
+	wire_py diff "$T/in.pcap" "$T/out.pcap" "$1" --mac "$MAC" || fail "$LABEL, $1, $2: frames differ"
+	[ "$2" = csum ] || wire_clean "$T/out.pcap" "$LABEL, $1, $2"
+}
+
+port_mac()
+{
+	pmd_do "show port info 0"
+	MAC=$(sed -n 's/^MAC address: //p' <<<"$PMD_OUT")
+}
+
+forwarding()
+{
+	pmd_do "set fwd $1"
+	pmd_do start
+	shift
+	"$@"
+	pmd_do stop
+}
+
+# Wrong checksums of the frames that came in are replaced on send; MACs as of mode mac.
+csum_insert()
+{
+	local n
+
+	wire_py make csum "$T/in.pcap" --seed "$SEED" --count 20 --max 1514
+	n=$(wire_py length "$T/in.pcap")
+	peer python3 "$E2E_DIR/wire.py" exchange w1 "$T/in.pcap" "$T/out.pcap" --expect "$n" --seconds 10 --rate 20000 ||
+		fail "$LABEL, csum: not all came back"
+	wire_clean "$T/out.pcap" "$LABEL, csum on send"
+}
+
+# The NIC's verdict on each received frame, as net_mlx5 hands it to testpmd.
+csum_verdicts()
+{
+	local good l3bad l4bad
+
+	wire_py make csum "$T/in.pcap" --seed "$SEED" --count 5 --max 1514
+	pmd_do 'set verbose 1'
+	pmd_do start
+	peer python3 "$E2E_DIR/wire.py" exchange w1 "$T/in.pcap" "$T/out.pcap" --seconds 0.5 --rate 2000
+	pmd_do stop
+	pmd_do 'set verbose 0'
+	# net_mlx5 says GOOD or UNKNOWN, nothing else; of a frame with a bad L3 checksum L4 may be either
+	good=$(grep -cE 'L4_CKSUM_GOOD.*IP_CKSUM_GOOD|IP_CKSUM_GOOD.*L4_CKSUM_GOOD' "$PMD_LOG")
+	l3bad=$(grep -c 'IP_CKSUM_UNKNOWN' "$PMD_LOG")
+	l4bad=$(grep 'L4_CKSUM_UNKNOWN' "$PMD_LOG" | grep -c IP_CKSUM_GOOD)
+	is "frames with both checksums good" "$good" 20
+	is "frames with a bad IPv4 checksum" "$l3bad" 10
+	is "frames with a bad TCP or UDP checksum" "$l4bad" 20
+}
+
+for DEVARGS in '' txq_mpw_en=0,txq_inline_max=0; do
+	LABEL=${DEVARGS:-defaults}
+	note "$LABEL"
+	pmd_start "wire${DEVARGS:+-send}" --rxq=1 --txq=1 --enable-rx-cksum --mbuf-size=2176 --forward-mode=io
+	port_mac
+	for mode in io macswap 5tswap; do
+		forwarding $mode through $mode sizes 200 1514
+		forwarding $mode through $mode mixed 10 1514
+	done
+	pmd_do 'port stop 0' 20
+	for what in ip udp tcp; do
+		pmd_do "csum set $what hw 0"
+	done
+	pmd_do 'port start 0' 20
+	forwarding csum csum_insert
+	pmd_do 'set fwd rxonly'
+	csum_verdicts
+	pmd_quit
+done
+
+# Jumbo frames: one big buffer, and a chain of small ones on receive and on send.
+DEVARGS=''
+LABEL='jumbo, one buffer'
+EAL=() PMD_MB=400
+pmd_start jumbo --rxq=1 --txq=1 --max-pkt-len=9018 --mbuf-size=9728 --forward-mode=io
+port_mac
+forwarding io through io sizes 200 9014
+pmd_quit
+LABEL='jumbo, scattered'
+pmd_start scattered --rxq=1 --txq=1 --max-pkt-len=9018 --mbuf-size=2176 --enable-scatter --forward-mode=io
+port_mac
+forwarding io through io sizes 200 9014
+pmd_quit
