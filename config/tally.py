@@ -18,8 +18,6 @@ GOOD_REASONS = [
     r"kernel (has|lacks|without)",
     r"this kernel",
     r"not built with",
-    r"no git history",
-    r"needs? root",
 ]
 
 
