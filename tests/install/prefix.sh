@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Is what `meson install` puts down of use without this tree? Each installed header compiles alone
+# with the flags that pkg-config gives; the smallest complete program, apps/echo, builds from its
+# sources with pkg-config alone; programs and libraries start and load from the prefix.
+# usage: prefix.sh BUILD-DIR ECHO-SOURCE-DIR
+set -uo pipefail
+build=$1 echo_dir=$2
+bad=0
+complain() {
+	echo "$*"
+	bad=$((bad + 1))
+}
+
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+DESTDIR=$dir/root meson install -C "$build" --no-rebuild >"$dir/log" 2>&1 || {
+	tail -n 20 "$dir/log"
+	echo "meson install fails"
+	exit 1
+}
+# The .pc files name the final prefix: here it is below DESTDIR, so that line is moved.
+prefix=$dir/root$(meson introspect --buildoptions "$build" |
+	/usr/bin/python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"]=="prefix"))')
+pc_dir=$(dirname "$(find "$prefix" -name carillon.pc)")
+[ -f "$pc_dir/carillon.pc" ] || {
+	echo "no carillon.pc is installed"
+	exit 1
+}
+sed -i "s|^prefix=.*|prefix=$prefix|" "$pc_dir"/*.pc
+export PKG_CONFIG_PATH=$pc_dir
+lib_dir=$(dirname "$pc_dir")
+export LD_LIBRARY_PATH=$lib_dir:$lib_dir/carillon
+
+headers=0
+while read -r h; do
+	headers=$((headers + 1))
+	printf '#include "%s"\n' "$h" |
+		gcc -x c -std=gnu11 -fsyntax-only -Wall -Werror -Wno-unused-function \
+			$(pkg-config --cflags carillon_dpdk) - || complain "$h does not compile from the prefix"
+done < <(find "$prefix/include" -name '*.h')
+[ "$headers" -gt 0 ] || complain "no header is installed"
+
+cp -r "$echo_dir" "$dir/echo" || exit 1
+# shellcheck disable=SC2046 # the flags are words
+gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -o "$dir/echo/a.out" "$dir"/echo/*.c \
+	$(pkg-config --cflags --libs carillon_dpdk) || complain "apps/echo does not build with pkg-config alone"
+
+for p in "$prefix"/bin/*; do
+	timeout 20 "$p" --help >"$dir/help" 2>&1 || {
+		tail -n 3 "$dir/help"
+		complain "$(basename "$p") --help fails from the prefix"
+	}
+done
+if [ "$(id -u)" = 0 ] && [ -x "$prefix/bin/softcx" ]; then
+	timeout 60 "$prefix/bin/softcx" run -- ibv_devinfo >"$dir/devinfo" 2>&1 &&
+		grep -q 'hca_id:.*mlx5_0' "$dir/devinfo" || {
+		tail -n 5 "$dir/devinfo"
+		complain "softcx of the prefix shows ibv_devinfo no device"
+	}
+fi
+echo "$headers headers, $(find "$prefix/bin" -type f 2>/dev/null | wc -l) programs installed, $bad complaints"
+[ "$bad" -eq 0 ]
