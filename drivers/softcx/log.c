@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The log: see log.h. The descriptor is moved up, away from the small numbers that the program under
- * test may expect to get, or may close wholesale.
+ * The log: see log.h. The descriptor is moved up, away from the small numbers that the program
+ * under test may expect to get, or may close wholesale.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,7 @@
 
 static int log_fd = 2;
 
-int
-scx_log_open(const char *file)
+int scx_log_open(const char *file)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	int high;
@@ -34,8 +33,7 @@ scx_log_open(const char *file)
 	return 0;
 }
 
-void
-scx_log(const char *who, const char *fmt, ...)
+void scx_log(const char *who, const char *fmt, ...)
 {
 	int saved = errno;
 	char line[1024];
@@ -58,8 +56,7 @@ scx_log(const char *who, const char *fmt, ...)
 	errno = saved;
 }
 
-void
-scx_log_bytes(const char *who, const void *bytes, size_t n)
+void scx_log_bytes(const char *who, const void *bytes, size_t n)
 {
 	const uint8_t *b = bytes;
 
@@ -68,7 +65,8 @@ scx_log_bytes(const char *who, const void *bytes, size_t n)
 		size_t t = 0;
 
 		for (size_t i = at; i < n && i < at + 32; i++)
-			t += snprintf(text + t, sizeof(text) - t, "%s%02x", i > at && i % 4 == 0 ? " " : "", b[i]);
+			t += snprintf(text + t, sizeof(text) - t, "%s%02x",
+				i > at && i % 4 == 0 ? " " : "", b[i]);
 		scx_log(who, "  %03zx: %s", at, text);
 	}
 }

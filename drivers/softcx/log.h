@@ -9,13 +9,15 @@
 
 #include <stddef.h>
 
-/* Lines go to this file from now on, appended; 0 or -errno (then they keep going where they went). */
+/* Lines go to this file from now on, appended; 0 or -errno (then they keep going where they went).
+ */
 int scx_log_open(const char *file);
 
 /* "softcx mlx5_0: text\n"; who is the device's name, or NULL for what concerns all. */
 void scx_log(const char *who, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* bytes as hexadecimal words of four bytes, 8 a line, indented: for the bytes that a driver got wrong. */
+/* bytes as hexadecimal words of four bytes, 8 a line, indented: for the bytes that a driver got
+ * wrong. */
 void scx_log_bytes(const char *who, const void *bytes, size_t n);
 
 #endif /* SCX_LOG_H */

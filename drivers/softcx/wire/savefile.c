@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing a capture file: see savefile.h. Called by the data path's thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../log.h"
+#include "savefile.h"
+
+#define BUFFER_BYTES (1u << 20)
+#define RECORD_BYTES 16u
+#define SNAP_BYTES   262144
+#define FLUSH_NS     (20ull * 1000 * 1000)
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+int scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t err_bytes)
+{
+	FILE *f;
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	if (!path)
+		return 0;
+	f = fopen(path, "we");
+	if (!f) {
+		rc = -errno;
+		snprintf(err, err_bytes, "capture file %s: %s", path, strerror(-rc));
+		return rc;
+	}
+	s->buffer = malloc(BUFFER_BYTES);
+	s->format = pcap_open_dead_with_tstamp_precision(
+		DLT_EN10MB, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
+	if (!s->buffer || !s->format || setvbuf(f, s->buffer, _IOFBF, BUFFER_BYTES))
+		goto fail;
+	s->to = pcap_dump_fopen(s->format, f);
+	if (!s->to)
+		goto fail;
+	pcap_dump_flush(s->to); /* the header, so that an empty capture is one */
+	return 0;
+fail:
+	snprintf(err, err_bytes, "capture file %s: out of memory", path);
+	fclose(f);
+	if (s->format)
+		pcap_close(s->format);
+	free(s->buffer);
+	memset(s, 0, sizeof(*s));
+	return -ENOMEM;
+}
+
+static void hand_over(struct scx_savefile *s)
+{
+	if (s->pending && pcap_dump_flush(s->to)) {
+		scx_log("pcap", "the capture file takes no more: %s", strerror(errno));
+		scx_savefile_close(s);
+		return;
+	}
+	s->pending = 0;
+}
+
+void scx_savefile_write(struct scx_savefile *s, const struct scx_frame *f, unsigned nr)
+{
+	struct pcap_pkthdr h;
+	uint64_t now;
+
+	if (!s->to || !nr)
+		return;
+	now = clock_ns(CLOCK_REALTIME);
+	h.ts.tv_sec = now / 1000000000;
+	h.ts.tv_usec = now % 1000000000; /* nanoseconds: the file says so */
+	for (unsigned i = 0; i < nr && s->to; i++) {
+		/* the buffer never overflows by itself, which would cut a record in two */
+		if (s->pending + RECORD_BYTES + f[i].len > BUFFER_BYTES - 64)
+			hand_over(s);
+		if (!s->to)
+			return;
+		h.caplen = h.len = f[i].len;
+		pcap_dump((u_char *)s->to, &h, f[i].data);
+		if (!s->pending)
+			s->since_ns = clock_ns(CLOCK_MONOTONIC);
+		s->pending += RECORD_BYTES + f[i].len;
+	}
+	if (s->to && clock_ns(CLOCK_MONOTONIC) - s->since_ns > FLUSH_NS)
+		hand_over(s);
+}
+
+void scx_savefile_idle(struct scx_savefile *s)
+{
+	if (s->to && s->pending)
+		hand_over(s);
+}
+
+void scx_savefile_close(struct scx_savefile *s)
+{
+	if (s->to)
+		pcap_dump_close(s->to);
+	if (s->format)
+		pcap_close(s->format);
+	free(s->buffer);
+	memset(s, 0, sizeof(*s));
+}
