@@ -12,7 +12,8 @@
 
 struct scx_wire;
 
-#define SCX_FRAME_CSUM_VALID 1u /* the sender vouches for all checksums of this frame (VIRTIO_NET_HDR) */
+/* The sender vouches for all checksums of this frame (VIRTIO_NET_HDR). */
+#define SCX_FRAME_CSUM_VALID 1u
 
 struct scx_frame {
 	const uint8_t *data; /* starts at the destination MAC; VLAN tags are in place */

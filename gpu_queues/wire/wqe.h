@@ -43,7 +43,7 @@
 /* Byte count word of a segment: bit 31 says that the data follows in the WQE itself. */
 #define CRL_WQE_INLINE 0x80000000u
 
-/* The null lkey: a scatter entry that drops what falls on it (PRM: reserved, terminate). */
+/* The invalid lkey: with byte count 0 it ends a scatter list (rdma-core: MLX5_INVALID_LKEY). */
 #define CRL_LKEY_INVALID 0x100u
 
 struct crl_wqe_ctrl {

@@ -37,11 +37,11 @@ struct scx_dp_sq {
 	uint32_t sqn, cqn, uar_page, pdn, user_index;
 	struct scx_buf ring;
 	uint32_t *dbrec;
-	uint32_t log_depth;	  /* of 64-byte WQEBBs */
+	uint32_t log_depth; /* of 64-byte WQEBBs */
 	uint8_t flush_in_error;
-	uint8_t allow_mpw;	  /* allow_multi_pkt_send_wqe */
+	uint8_t allow_mpw; /* allow_multi_pkt_send_wqe */
 	uint8_t min_inline_mode;
-	uint8_t state;		  /* PRM: 0 RST, 1 RDY, 3 ERR */
+	uint8_t state; /* PRM: 0 RST, 1 RDY, 3 ERR */
 };
 
 struct scx_dp_rq {
@@ -67,8 +67,8 @@ struct scx_dp_mkey {
 struct scx_dp_tir {
 	uint32_t tirn;
 	uint8_t use_rqt;
-	uint32_t rqn, rqtn;	  /* direct, or through a table */
-	uint8_t hash_fn;	  /* 0 none, 1 inverted XOR8, 2 Toeplitz */
+	uint32_t rqn, rqtn; /* direct, or through a table */
+	uint8_t hash_fn;    /* 0 none, 1 inverted XOR8, 2 Toeplitz */
 	uint8_t symmetric;
 	uint8_t toeplitz_key[40];
 	uint32_t l3_type, l4_type, fields; /* of rx_hash_field_selector_outer */
@@ -79,7 +79,10 @@ struct scx_dp_rqt {
 	uint32_t rqn[SCX_DP_RQT_LEN];
 };
 
-/* A rule: 64 bytes of fte_match_set_lyr_2_4, outer headers, compared under a mask. */
+/*
+ * A rule: 64 bytes of fte_match_set_lyr_2_4, outer headers, compared under a mask. The smallest
+ * priority wins, and of equal ones the rule added last.
+ */
 #define SCX_MATCH_BYTES 64u
 struct scx_dp_rule {
 	uint32_t id, priority, tirn, flow_tag;
@@ -88,19 +91,34 @@ struct scx_dp_rule {
 	CRL_ALIGNAS(8) uint8_t match[SCX_MATCH_BYTES];
 };
 
-/* Priority first (smaller wins), of equal priority the one added last. */
 enum scx_dp_op {
-	SCX_DP_CQ_SET, SCX_DP_CQ_DEL, SCX_DP_SQ_SET, SCX_DP_SQ_STATE, SCX_DP_SQ_DEL,
-	SCX_DP_RQ_SET, SCX_DP_RQ_STATE, SCX_DP_RQ_DEL, SCX_DP_MKEY_SET, SCX_DP_MKEY_DEL,
-	SCX_DP_TIR_SET, SCX_DP_TIR_DEL, SCX_DP_RQT_SET, SCX_DP_RQT_DEL,
-	SCX_DP_RULE_ADD, SCX_DP_RULE_DEL, SCX_DP_COUNTER_READ, SCX_DP_QUERY_SQ, SCX_DP_QUERY_RQ,
+	/* SET makes; of a TIR or RQT that is there it replaces (MODIFY_TIR, MODIFY_RQT) */
+	SCX_DP_CQ_SET,
+	SCX_DP_CQ_DEL,
+	SCX_DP_SQ_SET,
+	SCX_DP_SQ_STATE,
+	SCX_DP_SQ_DEL,
+	SCX_DP_RQ_SET,
+	SCX_DP_RQ_STATE,
+	SCX_DP_RQ_DEL,
+	SCX_DP_MKEY_SET,
+	SCX_DP_MKEY_DEL,
+	SCX_DP_TIR_SET,
+	SCX_DP_TIR_DEL,
+	SCX_DP_RQT_SET,
+	SCX_DP_RQT_DEL,
+	SCX_DP_RULE_ADD,
+	SCX_DP_RULE_DEL,
+	SCX_DP_COUNTER_READ,
+	SCX_DP_QUERY_SQ,
+	SCX_DP_QUERY_RQ,
 	SCX_DP_PORT_SET,
 };
 
 struct scx_dp_cmd {
 	enum scx_dp_op op;
-	uint32_t num;	/* of the object, for DEL, STATE, READ, QUERY */
-	uint32_t arg;	/* STATE: the new state; READ: 1 clears; PORT_SET: mtu, 0: link down */
+	uint32_t num;	    /* of the object, for DEL, STATE, READ, QUERY */
+	uint32_t arg;	    /* STATE: the new state; READ: 1 clears; PORT_SET: mtu, 0: link down */
 	uint64_t result[4]; /* READ: out-of-buffer count of counter set num; QUERY: state, pi, ci */
 	union {
 		struct scx_dp_cq cq;
@@ -115,7 +133,10 @@ struct scx_dp_cmd {
 
 struct scx_dp;
 
-/* Bytes that a struct scx_dp needs, and its start state; uar: page i at uar + i * 4096. */
+/*
+ * Bytes that a struct scx_dp needs, at an address that is a multiple of 64, and its start state: no
+ * objects, link up, MTU 1500. uar: page i at uar + i * 4096.
+ */
 size_t scx_dp_bytes(void);
 void scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed);
 
@@ -130,33 +151,42 @@ void scx_dp_clock(struct scx_dp *dp, uint64_t ticks);
 
 /* Counters of the port and of the cost of traffic, since start. Read between steps. */
 struct scx_dp_stats {
-	uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes; /* frames the wire took; frames that reached an RQ */
-	uint64_t rx_wire;	 /* frames from the wire, whatever became of them */
-	uint64_t rx_no_buffer;	 /* out of buffer, all RQs together */
-	uint64_t rx_dropped;	 /* by a drop rule */
-	uint64_t rx_no_match;	 /* no rule, or its RQ is not ready */
+	uint64_t tx_frames, tx_bytes;	   /* frames that the wire took */
+	uint64_t rx_frames, rx_bytes;	   /* frames that reached an RQ */
+	uint64_t rx_wire;		   /* frames from the wire, whatever became of them */
+	uint64_t rx_no_buffer;		   /* out of buffer, all RQs together */
+	uint64_t rx_dropped;		   /* by a drop rule */
+	uint64_t rx_no_match;		   /* no rule, or its RQ is not ready */
 	uint64_t rx_too_long, tx_too_long; /* longer than the port's MTU allows */
 	uint64_t tx_errors, rx_errors;	   /* error CQEs, flushes not counted */
-	uint64_t doorbells, wqes, cqes, copied_bytes; /* copied: by staging, besides the one copy to the receiver */
+	uint64_t doorbells, wqes, cqes;
+	uint64_t copied_bytes; /* by staging, besides the one copy to the receiver */
 	uint64_t flow_hits, flow_misses;
-	uint64_t reports_lost;	 /* refusals that found the report ring full */
+	uint64_t reports_lost; /* refusals that found the report ring full */
 };
 void scx_dp_stats(const struct scx_dp *dp, struct scx_dp_stats *out);
 
 /* What the data path wants told: taken by the control side after each step. */
-enum scx_dp_report_kind { SCX_DP_REFUSED, SCX_DP_CQ_EVENT, SCX_DP_CQ_ERROR, SCX_DP_QUEUE_ERROR };
+enum scx_dp_report_kind {
+	SCX_DP_REFUSED,	    /* why, index, value, bytes as below */
+	SCX_DP_CQ_EVENT,    /* num: CQ that was armed */
+	SCX_DP_CQ_ERROR,    /* num: CQ; value[0]: the event's syndrome, 1 overrun */
+	SCX_DP_QUEUE_ERROR, /* num: queue now in ERR; index: WQE; value[0]: syndrome, value[1]: 1
+			       RQ, 0 SQ */
+};
 struct scx_dp_report {
 	enum scx_dp_report_kind kind;
-	uint32_t why;	      /* REFUSED: index into refuse.h's list */
-	uint32_t num;	      /* queue or CQ number */
-	uint32_t index;	      /* WQE index */
-	uint64_t value[2];    /* what the text of the refusal prints */
-	uint8_t bytes[64];    /* the offending bytes */
+	uint32_t why;	   /* REFUSED: index into refuse.h's list */
+	uint32_t num;	   /* queue or CQ number */
+	uint32_t index;	   /* WQE index */
+	uint64_t value[2]; /* what the text of the refusal prints */
+	uint8_t bytes[64]; /* the offending bytes */
 };
 bool scx_dp_take_report(struct scx_dp *dp, struct scx_dp_report *r);
 
 struct scx_wire;
-/* One bounded step: about budget frames each way. wire NULL: loopback. Returns work done, 0 = idle. */
+/* One bounded step: about budget frames each way. wire NULL: loopback. Returns work done, 0 = idle.
+ */
 unsigned scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget);
 
 #endif /* SCX_DP_H */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One batch of frames: filled from the queues that rang, handed to the wire or to the receive side,
+ * then completed. Many frames a batch, so that their cache misses overlap and the cost of noticing a
+ * doorbell is shared.
+ */
+#ifndef SCX_DP_BATCH_H
+#define SCX_DP_BATCH_H
+
+#include "receive.h"
+#include "send.h"
+
+/* Fill an empty batch from the queues that rang, in turns. */
+SCX_FN void scx_batch_fill(struct scx_dp *dp)
+{
+	struct scx_batch *b = &dp->batch;
+	uint32_t wqes = 0;
+
+	b->nr = 0;
+	b->taken = 0;
+	b->nr_done = 0;
+	b->staged = 0;
+	b->referenced = 0;
+	while (dp->run_nr > 0 && b->nr < SCX_BATCH && wqes < SCX_BATCH_WQES &&
+		b->staged + b->referenced + SCX_STAGE_WQE_MAX <= SCX_STAGE_BYTES) {
+		struct scx_sq *sq = &dp->sq[dp->run[dp->run_head]];
+
+		if (sq->ci != sq->pi) {
+			scx_send_next(dp, sq);
+			wqes++;
+			continue;
+		}
+		dp->run_head = (dp->run_head + 1u) & (SCX_DP_SQ_MAX - 1u);
+		dp->run_nr--;
+		sq->runnable = 0;
+	}
+	/* A queue that has more stands back for the others. */
+	if (dp->run_nr > 1) {
+		uint32_t slot = dp->run[dp->run_head];
+
+		dp->run_head = (dp->run_head + 1u) & (SCX_DP_SQ_MAX - 1u);
+		dp->run[(dp->run_head + dp->run_nr - 1u) & (SCX_DP_SQ_MAX - 1u)] = slot;
+	}
+}
+
+/* The frames are out of the driver's memory: tell the queues. */
+SCX_FN void scx_batch_done(struct scx_dp *dp)
+{
+	uint32_t i;
+
+	for (i = 0; i < dp->batch.nr_done; i++)
+		scx_complete_send(dp, &dp->batch.done[i]);
+	dp->batch.nr_done = 0;
+}
+
+SCX_FN void scx_count_sent(struct scx_dp *dp, uint32_t from, uint32_t to)
+{
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = from; i < to; i++)
+		bytes += dp->batch.frame[i].len;
+	dp->stats.tx_frames += to - from;
+	dp->stats.tx_bytes += bytes;
+}
+
+/*
+ * The wire took only a part: the rest moves into the NIC's own memory, as into a transmit buffer,
+ * so that its WQEs complete and no later command finds the NIC holding on to the driver's memory.
+ */
+SCX_SLOW void scx_batch_hold(struct scx_dp *dp)
+{
+	struct scx_batch *b = &dp->batch;
+	uint32_t i;
+
+	for (i = b->taken; i < b->nr; i++) {
+		struct scx_frame *f = &b->frame[i];
+		const uint8_t *data = f->data;
+		uint8_t *copy;
+
+		if (data >= dp->stage && data < dp->stage + SCX_STAGE_BYTES)
+			continue;
+		copy = scx_stage(dp, f->len);
+		memcpy(copy, data, f->len);
+		f->data = copy;
+		dp->stats.copied_bytes += f->len;
+	}
+}
+
+/* All that was rung, to the receive side of the same port. */
+SCX_FN unsigned scx_step_turnaround(struct scx_dp *dp, unsigned budget)
+{
+	struct scx_batch *b = &dp->batch;
+	unsigned work = 0;
+
+	while (dp->run_nr > 0 && work < budget) {
+		scx_batch_fill(dp);
+		if (SCX_LIKELY(dp->link_up)) {
+			scx_count_sent(dp, 0, b->nr);
+			scx_receive(dp, b->frame, b->nr);
+		}
+		work += b->nr + b->nr_done + 1u;
+		b->nr = 0;
+		scx_batch_done(dp);
+	}
+	return work;
+}
+
+#endif /* SCX_DP_BATCH_H */

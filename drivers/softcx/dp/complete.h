@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The last stage of both directions: a CQE into the driver's CQ. The body is written first, the
+ * qword with owner bit and opcode last, and the owner bit is the lap of the ring. Room is judged by
+ * the driver's consumer record, read only when the copy of it says that the CQ is full.
+ *
+ * A CQ whose driver did not read in time fails: an event goes up, and its queues stop at their next
+ * completion. Events follow the arm state that doorbell.h keeps.
+ */
+#ifndef SCX_DP_COMPLETE_H
+#define SCX_DP_COMPLETE_H
+
+#include "state.h"
+
+/* The eight qwords of a CQE as they lie in memory; built in registers, stored once. */
+struct scx_cqe {
+	uint64_t w[8];
+};
+
+/* Bytes b (big-endian 32-bit words hi, lo) of one qword in memory order. */
+CRL_FN uint64_t scx_be_pair(uint32_t hi, uint32_t lo)
+{
+	return (uint64_t)crl_bswap32(lo) << 32 | crl_bswap32(hi);
+}
+
+SCX_SLOW void scx_cq_overrun(struct scx_dp *dp, struct scx_cq *cq)
+{
+	struct scx_dp_report *r;
+
+	cq->failed = 1;
+	scx_refuse(dp, SCX_DP_R_CQ_OVERRUN, cq->q.cqn, cq->pi, cq->q.dbrec, CRL_DBREC_BYTES,
+		cq->pi & CRL_DBREC_CQ_MASK, cq->ci & CRL_DBREC_CQ_MASK);
+	r = scx_report(dp, SCX_DP_CQ_ERROR, cq->q.cqn);
+	if (r != NULL)
+		r->value[0] = 1; /* PRM, CQ error event: syndrome 1, overrun */
+}
+
+/* True when the CQ takes one more CQE; else it has failed. */
+SCX_FN bool scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
+{
+	uint32_t depth = 1u << cq->q.log_depth;
+
+	if (SCX_UNLIKELY(cq->failed || !cq->used))
+		return false;
+	if (cq->q.overrun_ignore || cq->q.collapsed)
+		return true;
+	if (SCX_LIKELY(((cq->pi - cq->ci) & CRL_DBREC_CQ_MASK) < depth))
+		return true;
+	cq->ci = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_CI]));
+	if (((cq->pi - cq->ci) & CRL_DBREC_CQ_MASK) < depth)
+		return true;
+	scx_cq_overrun(dp, cq);
+	return false;
+}
+
+/* First lap: the driver must have put the invalid opcode there, or it took old bytes for a CQE. */
+SCX_SLOW void scx_cq_check_init(struct scx_dp *dp, struct scx_cq *cq, const uint8_t *cqe)
+{
+	if (cq->init_told || crl_cqe_opcode(cqe[63]) == CRL_CQE_INVALID)
+		return;
+	cq->init_told = 1;
+	scx_refuse(
+		dp, SCX_DP_R_CQ_NOT_INIT, cq->q.cqn, cq->pi, cqe, CRL_CQE_BYTES, cq->pi, cqe[63]);
+}
+
+SCX_SLOW void scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
+{
+	struct scx_dp_report *r = scx_report(dp, SCX_DP_CQ_EVENT, cq->q.cqn);
+
+	cq->armed = 0;
+	if (r != NULL)
+		r->index = cq->pi;
+}
+
+CRL_FN uint8_t *scx_cq_slot(const struct scx_cq *cq, uint32_t index)
+{
+	uint32_t slot = cq->q.collapsed ? 0 : index & ((1u << cq->q.log_depth) - 1u);
+
+	return cq->q.ring.base + (size_t)slot * CRL_CQE_BYTES;
+}
+
+/*
+ * Write the CQE; op_own's opcode is in the top byte of w[7], the owner bit is added here.
+ * solicited: counts for a CQ armed for solicited events only (error CQEs always do).
+ */
+SCX_FN bool scx_cqe_write(
+	struct scx_dp *dp, struct scx_cq *cq, const struct scx_cqe *c, bool solicited)
+{
+	uint8_t *e;
+
+	if (SCX_UNLIKELY(!scx_cq_room(dp, cq)))
+		return false;
+	e = scx_cq_slot(cq, cq->pi);
+	if (SCX_UNLIKELY(cq->pi >> cq->q.log_depth == 0 && (!cq->q.collapsed || cq->pi == 0)))
+		scx_cq_check_init(dp, cq, e);
+	memcpy(e, c->w, 56);
+	scx_st64_release(e + 56, c->w[7] | (uint64_t)(cq->pi >> cq->q.log_depth & 1u) << 56);
+	cq->pi++;
+	dp->stats.cqes++;
+	if (SCX_UNLIKELY(cq->armed != 0) && (cq->armed == 1 || solicited))
+		scx_cq_event(dp, cq);
+	return true;
+}
+
+/* The last qword: sop_drop_qpn, wqe_counter, signature 0, opcode. */
+CRL_FN uint64_t scx_cqe_tail(uint32_t sop_qpn, uint16_t counter, uint8_t opcode)
+{
+	return scx_be_pair(sop_qpn, (uint32_t)counter << 16 | (uint32_t)opcode << 4);
+}
+
+SCX_SLOW bool scx_cqe_error(struct scx_dp *dp, struct scx_cq *cq, uint8_t opcode,
+	uint32_t user_index, uint32_t op_qpn, uint16_t counter, uint8_t syndrome, uint8_t vendor)
+{
+	struct scx_cqe c;
+
+	memset(&c, 0, sizeof(c));
+	c.w[4] = scx_be_pair(user_index, 0);
+	c.w[6] = scx_be_pair(0, (uint32_t)vendor << 8 | syndrome);
+	c.w[7] = scx_cqe_tail(op_qpn, counter, opcode);
+	return scx_cqe_write(dp, cq, &c, true);
+}
+
+/* A queue went to ERR by itself: the control side learns of it, as firmware would by itself. */
+SCX_SLOW void scx_queue_error(
+	struct scx_dp *dp, uint32_t num, uint16_t index, uint8_t syndrome, bool is_rq)
+{
+	struct scx_dp_report *r = scx_report(dp, SCX_DP_QUEUE_ERROR, num);
+
+	if (r == NULL)
+		return;
+	r->index = index;
+	r->value[0] = syndrome;
+	r->value[1] = is_rq;
+}
+
+SCX_SLOW void scx_complete_failed(struct scx_dp *dp, const struct scx_done *d)
+{
+	struct scx_sq *sq = d->sq;
+
+	if (d->kind == SCX_DONE_ERROR) {
+		dp->stats.tx_errors++;
+		scx_queue_error(dp, sq->q.sqn, d->index, d->syndrome, false);
+	} else if (!sq->q.flush_in_error) {
+		return;
+	}
+	/* CE 1 asks for a CQE at the first failure only; 0 for one at each. */
+	if (d->ce == CRL_WQE_CE_ON_FIRST_ERR && sq->first_err_told)
+		return;
+	sq->first_err_told = 1;
+	(void)scx_cqe_error(dp, sq->cq, CRL_CQE_REQ_ERR, sq->q.user_index,
+		(uint32_t)d->opcode << 24 | sq->q.sqn, d->index, d->syndrome, d->vendor);
+}
+
+/* The frames of a WQE are gone: its CQE, if it asked for one. */
+SCX_FN void scx_complete_send(struct scx_dp *dp, const struct scx_done *d)
+{
+	struct scx_sq *sq = d->sq;
+	struct scx_cqe c;
+
+	if (SCX_UNLIKELY(d->kind >= SCX_DONE_ERROR)) {
+		scx_complete_failed(dp, d);
+		return;
+	}
+	memset(&c, 0, sizeof(c));
+	c.w[4] = scx_be_pair(sq->q.user_index, 0);
+	c.w[6] = crl_bswap64(dp->clock);
+	c.w[7] = scx_cqe_tail((uint32_t)d->opcode << 24 | sq->q.sqn, d->index, CRL_CQE_REQ);
+	if (!scx_cqe_write(dp, sq->cq, &c, false)) {
+		sq->q.state = SCX_WQ_ERR;
+		scx_queue_error(dp, sq->q.sqn, d->index, 0, false);
+		return;
+	}
+	if (d->kind == SCX_DONE_EVENT)
+		scx_cq_event(dp, sq->cq);
+}
+
+#endif /* SCX_DP_COMPLETE_H */

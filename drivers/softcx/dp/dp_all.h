@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All parts of the data path in reading order, for the one file that compiles them: dp.c on the
+ * host, and a CUDA file for a NIC step that runs as a kernel.
+ */
+#ifndef SCX_DP_ALL_H
+#define SCX_DP_ALL_H
+
+#include "shared.h"
+#include "refuse.h"
+#include "fault.h"
+#include "state.h"
+#include "doorbell.h"
+#include "fetch.h"
+#include "send.h"
+#include "batch.h"
+#include "parse.h"
+#include "checksum.h"
+#include "steer.h"
+#include "rss.h"
+#include "receive.h"
+#include "complete.h"
+#include "dma.h"
+#include "control.h"
+
+#endif /* SCX_DP_ALL_H */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the data path touches memory that a driver shares with it: rings, records, UAR pages. Loads
+ * and stores of whole words only, each as strong as its comment says. Also what differs between the
+ * host and a GPU for large functions and prefetching. Only this file of the data path has a
+ * compiler #if.
+ */
+#ifndef SCX_DP_SHARED_H
+#define SCX_DP_SHARED_H
+
+#include <string.h>
+
+#include "../../../gpu_queues/port.h"
+#include "../../../gpu_queues/wire/be.h"
+
+/* SCX_FN: a function of the data path; under nvcc the compiler may keep it a call, for they are
+ * large. */
+#if defined(__CUDACC__)
+#define SCX_FN	 static __host__ __device__
+#define SCX_SLOW static __host__ __device__ __noinline__
+#else
+#define SCX_FN	 static inline
+#define SCX_SLOW static __attribute__((noinline, cold, unused))
+#endif
+
+#define SCX_LIKELY(x)	__builtin_expect(!!(x), 1)
+#define SCX_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Relaxed: one load of the word, no order with other accesses. */
+CRL_FN uint32_t scx_ld32(const void *p)
+{
+	return *(const volatile uint32_t *)p;
+}
+
+CRL_FN uint64_t scx_ld64(const void *p)
+{
+	return *(const volatile uint64_t *)p;
+}
+
+CRL_FN uint32_t scx_ld_be32(const void *p)
+{
+	return crl_bswap32(scx_ld32(p));
+}
+
+/* A word in private or already checked memory, at any alignment. */
+CRL_FN uint16_t scx_get_be16(const uint8_t *p)
+{
+	return (uint16_t)((uint32_t)p[0] << 8 | p[1]);
+}
+
+CRL_FN void scx_put_be16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+/* Acquire: what the driver stored before this word is seen by later loads. Pairs with the driver's
+ * barrier between WQEs and record, and between record and UAR. */
+CRL_FN uint32_t scx_ld32_acquire(const void *p)
+{
+#if defined(__CUDA_ARCH__)
+	uint32_t v = scx_ld32(p);
+	__threadfence_system();
+	return v;
+#else
+	return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
+#endif
+}
+
+CRL_FN uint64_t scx_ld64_acquire(const void *p)
+{
+#if defined(__CUDA_ARCH__)
+	uint64_t v = scx_ld64(p);
+	__threadfence_system();
+	return v;
+#else
+	return __atomic_load_n((const uint64_t *)p, __ATOMIC_ACQUIRE);
+#endif
+}
+
+CRL_FN void scx_st64(void *p, uint64_t v)
+{
+	*(volatile uint64_t *)p = v;
+}
+
+/* Release: payload and the rest of the CQE are visible to whoever sees this word. Pairs with the
+ * driver's barrier between reading the owner bit and reading the CQE. */
+CRL_FN void scx_st64_release(void *p, uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+	__threadfence_system();
+	scx_st64(p, v);
+#else
+	__atomic_store_n((uint64_t *)p, v, __ATOMIC_RELEASE);
+#endif
+}
+
+CRL_FN void scx_prefetch_read(const void *p)
+{
+#if !defined(__CUDA_ARCH__)
+	__builtin_prefetch(p, 0, 3);
+#else
+	(void)p;
+#endif
+}
+
+CRL_FN void scx_prefetch_write(const void *p)
+{
+#if !defined(__CUDA_ARCH__)
+	__builtin_prefetch(p, 1, 3);
+#else
+	(void)p;
+#endif
+}
+
+/*
+ * n bytes between memory that does not overlap. Up to 128 bytes by a few moves of fixed size that
+ * may overlap each other: a call of memcpy costs more than the frame at 64 bytes.
+ */
+CRL_FN void scx_copy(void *dst, const void *src, size_t n)
+{
+	uint8_t *d = (uint8_t *)dst;
+	const uint8_t *s = (const uint8_t *)src;
+
+	if (n >= 32 && n <= 64) {
+		uint64_t a[4], b[4];
+
+		memcpy(a, s, 32);
+		memcpy(b, s + n - 32, 32);
+		memcpy(d, a, 32);
+		memcpy(d + n - 32, b, 32);
+	} else if (n > 64 && n <= 128) {
+		uint64_t a[8], b[8];
+
+		memcpy(a, s, 64);
+		memcpy(b, s + n - 64, 64);
+		memcpy(d, a, 64);
+		memcpy(d + n - 64, b, 64);
+	} else {
+		memcpy(d, s, n);
+	}
+}
+
+#endif /* SCX_DP_SHARED_H */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a frame's headers to an RQ: rules in order of priority under their masks, then TIR, hash and
+ * table. The walk is done once a flow; its result is cached under those header bits that any rule
+ * or hash looks at. Each change of a rule, TIR, RQT or RQ raises the generation, and a cached
+ * result of an older generation is none: a change holds from the next frame on, and costs one walk
+ * a flow.
+ */
+#ifndef SCX_DP_STEER_H
+#define SCX_DP_STEER_H
+
+#include "rss.h"
+
+/* Recompute what depends on rules and TIRs; after every change. */
+SCX_SLOW void scx_steer_changed(struct scx_dp *dp)
+{
+	static const uint8_t hashed[][2] = {/* offset, bytes of what rss.h reads */
+		{SCX_KEY_PROTO, 1}, {SCX_KEY_TCP, 4}, {SCX_KEY_UDP, 4}, {SCX_KEY_SRC, 16},
+		{SCX_KEY_DST, 16}};
+	uint8_t *bits = (uint8_t *)dp->relevant;
+	bool hash = false;
+	uint32_t i, b;
+
+	dp->generation++;
+	memset(dp->relevant, 0, sizeof(dp->relevant));
+	for (i = 0; i < dp->nr_rules; i++) {
+		for (b = 0; b < SCX_MATCH_BYTES; b++)
+			bits[b] |= dp->rule[dp->rule_order[i]].mask[b];
+	}
+	for (i = 0; i < SCX_DP_TIR_MAX; i++)
+		hash |= dp->tir_used[i] && dp->tir[i].hash_fn != 0;
+	if (!hash)
+		return;
+	for (i = 0; i < sizeof(hashed) / sizeof(hashed[0]); i++)
+		memset(bits + hashed[i][0], 0xff, hashed[i][1]);
+	bits[SCX_KEY_BITS] |= (uint8_t)((SCX_KEY_FRAG | 0xfu << 9) >> 8);
+}
+
+SCX_FN bool scx_rule_matches(const struct scx_dp_rule *r, const uint64_t *key)
+{
+	uint64_t mask[8], match[8], diff = 0;
+	uint32_t i;
+
+	memcpy(mask, r->mask, sizeof(mask));
+	memcpy(match, r->match, sizeof(match));
+	for (i = 0; i < 8; i++)
+		diff |= (key[i] & mask[i]) ^ match[i];
+	return diff == 0;
+}
+
+SCX_FN struct scx_rq *scx_rq_find(struct scx_dp *dp, uint32_t rqn)
+{
+	struct scx_rq *rq = &dp->rq[rqn & (SCX_DP_RQ_MAX - 1u)];
+
+	return rq->used && rq->q.rqn == rqn ? rq : NULL;
+}
+
+/* TIR to RQ; NULL when the TIR, its table or its queue is not there. */
+SCX_FN struct scx_rq *scx_tir_rq(struct scx_dp *dp, uint32_t tirn, struct scx_flow *fl)
+{
+	uint32_t slot = tirn & (SCX_DP_TIR_MAX - 1u);
+	const struct scx_dp_tir *t = &dp->tir[slot];
+	const struct scx_dp_rqt *rqt;
+
+	if (!dp->tir_used[slot] || t->tirn != tirn)
+		return NULL;
+	fl->hash = scx_rss_hash(t, (const uint8_t *)fl->key, &fl->hash_type);
+	if (!t->use_rqt)
+		return scx_rq_find(dp, t->rqn);
+	rqt = &dp->rqt[t->rqtn & (SCX_DP_RQT_MAX - 1u)];
+	if (rqt->len == 0 || rqt->rqtn != t->rqtn)
+		return NULL;
+	/* A power of two is the rule, and then this is the low bits; anything else is once a flow.
+	 */
+	return scx_rq_find(dp, rqt->rqn[fl->hash % rqt->len]);
+}
+
+/* The walk. fl->key is set. */
+SCX_SLOW void scx_steer_walk(struct scx_dp *dp, struct scx_flow *fl)
+{
+	uint32_t i;
+
+	fl->rq = NULL;
+	fl->hash = 0;
+	fl->hash_type = 0;
+	fl->flow_tag = 0;
+	fl->dest = SCX_FLOW_DEFAULT_MISS;
+	fl->generation = dp->generation;
+	for (i = 0; i < dp->nr_rules; i++) {
+		const struct scx_dp_rule *r = &dp->rule[dp->rule_order[i]];
+
+		if (!scx_rule_matches(r, fl->key))
+			continue;
+		fl->dest = r->dest;
+		fl->flow_tag = r->flow_tag & 0xffffffu;
+		if (r->dest == SCX_FLOW_TIR)
+			fl->rq = scx_tir_rq(dp, r->tirn, fl);
+		return;
+	}
+}
+
+/* Multilinear hash: eight independent multiplications, so that its latency is one of them. */
+CRL_FN uint32_t scx_flow_slot(const uint64_t *k)
+{
+	uint64_t h = k[0] * 0x9e3779b97f4a7c15ull + k[1] * 0xbf58476d1ce4e5b9ull +
+		     k[2] * 0x94d049bb133111ebull + k[3] * 0xd6e8feb86659fd93ull +
+		     k[4] * 0xff51afd7ed558ccdull + k[5] * 0xc4ceb9fe1a85ec53ull +
+		     k[6] * 0x2545f4914f6cdd1dull + k[7] * 0x9fb21c651e98df25ull;
+
+	return (uint32_t)(h >> 52) & (SCX_FLOW_SLOTS - 1u);
+}
+CRL_STATIC_ASSERT(SCX_FLOW_SLOTS == 1u << 12, "scx_flow_slot takes the top 12 bits");
+
+/* The flow of these headers, walked for if it is not cached. Valid until the next call. */
+SCX_FN const struct scx_flow *scx_steer(struct scx_dp *dp, const struct scx_headers *h)
+{
+	uint64_t key[8], diff = 0;
+	struct scx_flow *fl;
+	uint32_t i;
+
+	for (i = 0; i < 8; i++)
+		key[i] = h->key[i] & dp->relevant[i];
+	fl = &dp->flow[scx_flow_slot(key)];
+	for (i = 0; i < 8; i++)
+		diff |= key[i] ^ fl->key[i];
+	if (SCX_LIKELY((diff | (fl->generation ^ dp->generation)) == 0)) {
+		dp->stats.flow_hits++;
+		return fl;
+	}
+	dp->stats.flow_misses++;
+	memcpy(fl->key, key, sizeof(key));
+	scx_steer_walk(dp, fl);
+	return fl;
+}
+
+#endif /* SCX_DP_STEER_H */
