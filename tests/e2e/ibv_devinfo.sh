@@ -19,7 +19,8 @@ has 'state:\s+PORT_ACTIVE \(4\)'
 has 'link_layer:\s+Ethernet'
 is 'ports of the first device' "$(grep -c '^hca_id' "$T/out")" 1
 
-"$SOFTCX" run -- ibv_devinfo -v >"$T/out" 2>"$T/err" || fail "ibv_devinfo -v: status $?: $(cat "$T/err")"
+"$SOFTCX" run -- ibv_devinfo -v >"$T/out" 2>"$T/err" ||
+	fail "ibv_devinfo -v: status $?: $(cat "$T/err")"
 has 'max_mr_size:'
 has 'max_mtu:'
 

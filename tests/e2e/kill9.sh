@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# kill -9 at random moments, of softcx and of the program under it: afterwards there is no netdev, no
-# process, no mount and no file that was not there before. What DPDK itself leaves when it is killed (its
-# runtime directory, net_mlx5's socket) is DPDK's. The seed is printed; CRL_SEED repeats a run.
+# kill -9 at random moments, of softcx and of the program under it: afterwards there is no netdev,
+# no process, no mount and no file that was not there before. What DPDK itself leaves when it is
+# killed (its runtime directory, net_mlx5's socket) is DPDK's. CRL_SEED repeats a run.
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd ibv_devinfo python3
 
@@ -22,11 +22,12 @@ inventory()
 	awk '{ print "mount", $5 }' /proc/self/mountinfo
 	find /run /dev/shm /var/lock /var/tmp -mindepth 1 ! -path '/run/dpdk*' \
 		! -name 'dpdk_net_mlx5_*' 2>/dev/null | sed 's/^/file /'
-	find /tmp -mindepth 1 -maxdepth 1 -newer "$T/start" \( -iname '*softcx*' -o -iname '*crl*' -o -iname '*scx*' \
-		-o -iname '*carillon*' \) | sed 's/^/file /'
+	find /tmp -mindepth 1 -maxdepth 1 -newer "$T/start" | grep -iE 'softcx|crl|scx|carillon' |
+		sed 's/^/file /'
 	ip netns list | awk '{ print "netns", $1 }'
 	lsns -n -o TYPE,NS 2>/dev/null | awk '{ print "namespace", $1, $2 }'
-	ps -eo args= | grep -E 'softcx|testpmd|ibv_devinfo' | grep -v -e grep -e kill9 | sed 's/^/process /'
+	ps -eo args= | grep -E 'softcx|testpmd|ibv_devinfo' | grep -v -e grep -e kill9 |
+		sed 's/^/process /'
 }
 
 settled()
@@ -44,8 +45,9 @@ for ((i = 1; i <= ROUNDS; i++)); do
 	WIRE=(--wire veth:w0)
 	[ $((RANDOM % 2)) = 0 ] || WIRE=(--pcap-out "$T/tap.pcap")
 	VICTIM=$((RANDOM % 3))
-	"$SOFTCX" run --ports $((1 + RANDOM % 2)) "${WIRE[@]}" -- dpdk-testpmd -l 0,1 --no-huge -m 96 --no-shconf -- \
-		--total-num-mbufs=2048 --forward-mode=txonly --stats-period=1 >"$T/log" 2>&1 </dev/null &
+	"$SOFTCX" run --ports $((1 + RANDOM % 2)) "${WIRE[@]}" -- dpdk-testpmd -l 0,1 --no-huge \
+		-m 96 --no-shconf -- --total-num-mbufs=2048 --forward-mode=txonly --stats-period=1 \
+		>"$T/log" 2>&1 </dev/null &
 	PID=$!
 	sleep "$((DELAY / 1000)).$(printf %03d $((DELAY % 1000)))"
 	case $VICTIM in
@@ -64,4 +66,5 @@ for ((i = 1; i <= ROUNDS; i++)); do
 done
 
 # The same wire is usable at once.
-"$SOFTCX" run --wire veth:w0 -- ibv_devinfo >"$T/out" 2>&1 || fail "after the kills: $(cat "$T/out")"
+"$SOFTCX" run --wire veth:w0 -- ibv_devinfo >"$T/out" 2>&1 ||
+	fail "after the kills: $(cat "$T/out")"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What the end-to-end tests share. A test sources this file and calls e2e_begin, which starts it once
-# more as the first process of network, mount and pid namespaces of its own: whatever way it ends, the
-# kernel then removes every netdev, mount and process it made. Every wait here has a bound.
+# What the end-to-end tests share. A test sources this file and calls e2e_begin, which starts it
+# once more as the first process of network, mount and pid namespaces of its own: whatever way it
+# ends, the kernel then removes every netdev, mount and process it made. Every wait has a bound.
 #
 # The programs under test are never changed: they are the distribution's, run under `softcx run`.
 # Environment: SOFTCX (the program softcx), CRL_E2E=full (longer lists; default: short), CRL_SEED.
@@ -63,16 +63,15 @@ e2e_begin()
 		command -v "$p" >/dev/null || skip "no program $p"
 	done
 	if [ -z "${E2E_INSIDE:-}" ]; then
-		SOFTCX=$(command -v "$SOFTCX") E2E_INSIDE=1 CRL_SEED=$SEED exec unshare --net --mount --pid \
-			--fork --kill-child --mount-proc bash "$0"
+		SOFTCX=$(command -v "$SOFTCX") E2E_INSIDE=1 CRL_SEED=$SEED \
+			exec unshare --net --mount --pid --fork --kill-child --mount-proc bash "$0"
 	fi
 	unset E2E_INSIDE
 	mount -t sysfs sysfs /sys || skip "cannot mount sysfs"
-	mount -t tmpfs tmpfs /run || skip "cannot mount a tmpfs"
-	mount -t tmpfs tmpfs /dev/shm || skip "cannot mount a tmpfs"
-	mount -t tmpfs tmpfs /var/tmp || skip "cannot mount a tmpfs" # net_mlx5 leaves a socket there when killed
 	T=$(mktemp -d)
-	mount -t tmpfs tmpfs "$T" || skip "cannot mount a tmpfs"
+	for p in /run /dev/shm /var/tmp "$T"; do # in /var/tmp a killed net_mlx5 leaves a socket
+		mount -t tmpfs tmpfs "$p" || skip "cannot mount a tmpfs"
+	done
 	trap e2e_end EXIT
 	trap 'exit 143' TERM INT HUP
 	ip link set lo up
@@ -138,11 +137,13 @@ stop_pid()
 # PCI addresses of the ports that softcx makes, in BDFS
 find_ports()
 {
-	mapfile -t BDFS < <("$SOFTCX" run --ports "$1" -- sh -c 'ls "$SYSFS_PCI_DEVICES"' 2>/dev/null | sort)
+	local list='ls "$SYSFS_PCI_DEVICES"'
+
+	mapfile -t BDFS < <("$SOFTCX" run --ports "$1" -- sh -c "$list" 2>/dev/null | sort)
 	[ "${#BDFS[@]}" -ge "$1" ] || die "softcx shows ${#BDFS[@]} PCI devices, wanted $1"
 }
 
-# A veth pair: w0 is the NIC's end, w1 the peer's, in a network namespace "peer" of its own. wire MTU
+# wire_make MTU: a veth pair; w0 is the NIC's end, w1 the peer's, in a network namespace of its own
 wire_make()
 {
 	ip netns add peer || die "no network namespace"
@@ -161,6 +162,12 @@ peer()
 wire_py()
 {
 	python3 "$E2E_DIR/wire.py" "$@"
+}
+
+# exchange IN OUT OPTIONS...: from the peer's end of the wire, wire.py's verb
+exchange()
+{
+	peer python3 "$E2E_DIR/wire.py" exchange w1 "$@"
 }
 
 #
@@ -183,9 +190,9 @@ pmd_start()
 	rm -f "$T/$name.in"
 	mkfifo "$T/$name.in"
 	exec {PMD_FD}<>"$T/$name.in"
-	"$SOFTCX" run --ports "$PORTS" "${SCX[@]}" -- stdbuf -oL dpdk-testpmd -l "$LCORES" --no-huge -m "$PMD_MB" \
-		--no-shconf --file-prefix "$name" "${allow[@]}" "${EAL[@]}" -- -i --total-num-mbufs="$MBUFS" "$@" \
-		<"$T/$name.in" >"$PMD_LOG" 2>&1 &
+	"$SOFTCX" run --ports "$PORTS" "${SCX[@]}" -- stdbuf -oL dpdk-testpmd -l "$LCORES" \
+		--no-huge -m "$PMD_MB" --no-shconf --file-prefix "$name" "${allow[@]}" \
+		"${EAL[@]}" -- -i --total-num-mbufs="$MBUFS" "$@" <"$T/$name.in" >"$PMD_LOG" 2>&1 &
 	PMD_PID=$!
 	PMD_MARK=0
 	pmd_sync 30 || die "testpmd did not reach its prompt"
@@ -261,26 +268,31 @@ pmd_quit()
 # The log of a run in which nothing was done wrong names no refusal and no driver error.
 pmd_clean()
 {
-	if grep -nE 'refused|softcx: (error|warning)|mlx5_net: .*(fail|error|unable)|PANIC|Segmentation' "$PMD_LOG" |
-		grep -v "${PMD_EXPECT:-^$}" >"$T/complaints"; then
+	local wrong='refused|mlx5_(net|common): .*(fail|error|unable)|PANIC|Segmentation'
+
+	if grep -niE "$wrong" "$PMD_LOG" | grep -vE "${PMD_EXPECT:-^$}" >"$T/complaints"; then
 		fail "complaints in the log of $(basename "$PMD_LOG"):"
 		head -n 10 "$T/complaints" >&2
 	fi
 }
 
-# Wireshark's word on a capture: nothing malformed, no bad checksum. The payloads are random, so only
-# the protocols that the test speaks are dissected. wire_clean PCAP [WHAT]
+# wire_clean PCAP [WHAT]: Wireshark's word on a capture: nothing malformed, no bad checksum. The
+# payloads are random, so only the protocols that the test speaks are dissected.
 wire_clean()
 {
-	local p on=()
+	local p wrong=_ws.malformed options=(--disable-all-protocols)
 
-	for p in frame eth ethertype vlan ieee8021ad ip ipv6 ipv6.hopopts ipv6.dstopts ipv6.fraghdr udp tcp icmp \
-		icmpv6 arp data llc; do
-		on+=(--enable-protocol "$p")
+	for p in frame eth ethertype vlan ieee8021ad ip ipv6 ipv6.hopopts ipv6.dstopts \
+		ipv6.fraghdr udp tcp icmp icmpv6 arp data llc; do
+		options+=(--enable-protocol "$p")
 	done
-	tshark -n -r "$1" --disable-all-protocols "${on[@]}" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
-		-o tcp.check_checksum:TRUE -Y '_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 ||
-			tcp.checksum.status == 0 || icmp.checksum.status == 0 || icmpv6.checksum.status == 0' \
-		>"$T/tshark" 2>"$T/tshark.err" || { cat "$T/tshark.err" >&2; fail "tshark cannot read $1"; }
+	for p in ip udp tcp; do
+		options+=(-o "$p.check_checksum:TRUE")
+	done
+	for p in ip udp tcp icmp icmpv6; do
+		wrong+=" || $p.checksum.status == 0"
+	done
+	tshark -n -r "$1" "${options[@]}" -Y "$wrong" >"$T/tshark" 2>"$T/tshark.err" ||
+		fail "tshark cannot read $1: $(cat "$T/tshark.err")"
 	[ ! -s "$T/tshark" ] || { fail "${2:-$1}: tshark objects:"; head -n 5 "$T/tshark" >&2; }
 }

@@ -41,8 +41,10 @@ wire_py echoes "$T/in.pcap" "$T/out.pcap" || fail 'icmpecho: not all answered'
 
 # A file that is not there, and one that is no capture: one line, no hang
 SCX=()
-"$SOFTCX" run --wire "pcap:$T/nosuch.pcap,$T/out.pcap" -- ibv_devinfo >"$T/err" 2>&1 && fail 'a missing capture file was taken'
+"$SOFTCX" run --wire "pcap:$T/nosuch.pcap,$T/out.pcap" -- ibv_devinfo >"$T/err" 2>&1 &&
+	fail 'a missing capture file was taken'
 grep -q nosuch.pcap "$T/err" || fail "the message does not name the file: $(cat "$T/err")"
 head -c 100 /dev/zero >"$T/zero.pcap"
-"$SOFTCX" run --wire "pcap:$T/zero.pcap,$T/out.pcap" -- ibv_devinfo >"$T/err" 2>&1 && fail 'zeros were taken for a capture'
+"$SOFTCX" run --wire "pcap:$T/zero.pcap,$T/out.pcap" -- ibv_devinfo >"$T/err" 2>&1 &&
+	fail 'zeros were taken for a capture'
 grep -q zero.pcap "$T/err" || fail "the message does not name the file: $(cat "$T/err")"

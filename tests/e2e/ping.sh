@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Linux's own ping against a softcx on a veth, answered by unmodified testpmd's icmpecho (v4; it knows
-# no v6) and by carillon-testpmd's (v4 and v6): every size from the smallest to 9000 bytes, fragments
-# refused or not as the MTU says, a flood; nothing lost. tcpdump writes down the wire, Wireshark judges it.
+# Linux's own ping against a softcx on a veth, answered by unmodified testpmd: sizes from the
+# smallest to 9000 bytes, fragments, floods, v4 and v6; nothing lost. tcpdump writes down the wire,
+# Wireshark judges it.
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd stdbuf ping tcpdump tshark
 
@@ -34,7 +34,7 @@ battery()
 	pings "$target" 3 -i 0.01
 	for size in $SIZES; do
 		[ "$target" = fd00::2 ] && [ "$size" -gt 8952 ] && size=8952
-		pings "$target" 2 -i 0.01 -s "$size" -M do
+		pings "$target" 2 -i 0.01 -s "$size" -M 'do'
 	done
 	pings "$target" "${FLOOD:-3000}" -f
 	pings "$target" 300 -f -s 1400
@@ -53,7 +53,8 @@ dump_end()
 {
 	sleep 0.3
 	stop_pid $DUMP
-	grep -q '^0 packets dropped by kernel' "$T/tcpdump.log" || note "tcpdump lost some: $(tail -n 1 "$T/tcpdump.log")"
+	grep -q '^0 packets dropped by kernel' "$T/tcpdump.log" ||
+		note "tcpdump lost some: $(tail -n 1 "$T/tcpdump.log")"
 	wire_clean "$T/$1.pcap"
 	[ "$(wire_py length "$T/$1.pcap")" -gt 1000 ] || fail 'the capture is too short to judge'
 }

@@ -88,7 +88,7 @@ main(int argc, char **argv)
 	pcap_t *in;
 
 	if (argc < 6 || key_of(argv[1], key) != 0) {
-		fprintf(stderr, "usage: rss_expect KEY(80 hex digits) l3|l4 TABLE-SIZE CAPTURE QUEUE...\n");
+		fprintf(stderr, "usage: rss_expect KEY l3|l4 TABLE-SIZE CAPTURE QUEUE...\n");
 		return 2;
 	}
 	in = pcap_open_offline(argv[4], err);

@@ -17,12 +17,7 @@ wrong()
 	[ $rc != 0 ] || fail "succeeded: $*"
 	[ $rc != 124 ] && [ $rc != 137 ] || fail "did not end: $*"
 	[ $rc -lt 128 ] || fail "died of a signal, status $rc: $*"
-	grep -qiE "$pattern" "$T/out" || { fail "does not say '$pattern': $*"; tail -n 4 "$T/out" >&2; }
-}
-
-scx()
-{
-	"$SOFTCX" "$@"
+	grep -qiE "$pattern" "$T/out" || fail "does not say '$pattern': $*: $(tail -n 4 "$T/out")"
 }
 
 wrong 'usage|softcx run' "$SOFTCX"
@@ -51,7 +46,8 @@ wrong 'setuid|set-user-id' "$SOFTCX" run -- /mnt/setuid
 
 # A program that never opens the device: its own status, and a line that says so.
 "$SOFTCX" run -- true >"$T/out" 2>&1 || fail "true: status $?"
-grep -qi 'never opened' "$T/out" || fail "nothing said of a program that opens no device: $(cat "$T/out")"
+grep -qi 'never opened' "$T/out" ||
+	fail "nothing said of a program that opens no device: $(cat "$T/out")"
 
 find_ports 1
 BDF=${BDFS[0]}
@@ -60,7 +56,8 @@ testpmd()
 	local args=$1
 
 	shift
-	echo quit | "$SOFTCX" run -- dpdk-testpmd -l 0,1 --no-huge -m 96 --no-shconf -a "$args" -- --total-num-mbufs=2048 "$@"
+	echo quit | "$SOFTCX" run -- dpdk-testpmd -l 0,1 --no-huge -m 96 --no-shconf -a "$args" -- \
+		--total-num-mbufs=2048 "$@"
 }
 export -f testpmd
 export SOFTCX

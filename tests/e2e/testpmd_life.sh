@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The life of a device under unmodified programs: ports stopped and started many times, rings from 64
-# to 8192 entries, several programs at once, a program that opens the device again, one that forks.
+# The life of a device under unmodified programs: ports stopped and started many times, rings from
+# 64 to 8192 entries, several programs at once, one that opens the device again, one that forks.
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd stdbuf ibv_devinfo
 
@@ -87,7 +87,8 @@ turn 'the first program, after the second'
 pmd_quit
 
 # Two programs under one softcx, at once and one after the other; a shell between them
-"$SOFTCX" run -- sh -c 'ibv_devinfo >"$0"/a & ibv_devinfo >"$0"/b & wait; ibv_devinfo >"$0"/c' "$T" || fail 'three ibv_devinfo'
+THREE='ibv_devinfo >"$0"/a & ibv_devinfo >"$0"/b & wait; ibv_devinfo >"$0"/c'
+"$SOFTCX" run -- sh -c "$THREE" "$T" || fail 'three ibv_devinfo'
 for f in a b c; do
 	is "ibv_devinfo $f" "$(grep -c PORT_ACTIVE "$T/$f")" 1
 done

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Debian's testpmd with its unmodified net_mlx5 on a softcx in loopback: every forward mode, with 1 and
-# 4 queues, with net_mlx5's defaults (enhanced multi-packet send, inline data) and with plain SENDs.
-# Nothing may be lost: what was sent is received, waiting in a receive ring, or counted as missed.
+# Debian's testpmd with its unmodified net_mlx5 on a softcx in loopback: every forward mode, with 1
+# and 4 queues, with net_mlx5's defaults (enhanced multi-packet send, inline data) and with plain
+# SENDs. Nothing may be lost: what was sent is received, waiting in a ring, or counted as missed.
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd stdbuf
 
@@ -18,7 +18,8 @@ balance()
 	xstats 0
 	lost=$((XS[tx_good_packets] - XS[rx_good_packets] - XS[rx_out_of_buffer]))
 	[ "$lost" -ge 0 ] && [ "$lost" -le "$2" ] ||
-		fail "$1: sent ${XS[tx_good_packets]}, received ${XS[rx_good_packets]}, out of buffer ${XS[rx_out_of_buffer]}"
+		fail "$1: sent ${XS[tx_good_packets]}, received ${XS[rx_good_packets]}," \
+			"out of buffer ${XS[rx_out_of_buffer]}"
 	is "$1: errors" "$((XS[rx_errors] + XS[tx_errors] + XS[rx_mbuf_allocation_errors]))" 0
 }
 
@@ -31,7 +32,8 @@ circling()
 	pmd_do stop
 	balance "$1, $QUEUES" $((32 * QUEUES * 2))
 	is "$1, $QUEUES queues: out of buffer" "${XS[rx_out_of_buffer]}" 0
-	[ "${XS[rx_good_packets]}" -gt $((1000 * QUEUES)) ] || fail "$1, $QUEUES queues: only ${XS[rx_good_packets]} packets"
+	[ "${XS[rx_good_packets]}" -gt $((1000 * QUEUES)) ] ||
+		fail "$1, $QUEUES queues: only ${XS[rx_good_packets]} packets"
 	pmd_do "set fwd rxonly" # drain
 	pmd_do start
 	sleep 0.2
@@ -62,7 +64,8 @@ one_way()
 	xstats 0
 	is "rxonly after txonly" "${XS[rx_good_packets]}" "$waiting"
 	# net_mlx5 gives entries back 64 at a time, so that a ring may lack a few
-	[ "$waiting" -gt $(((RXD - 128) * QUEUES)) ] || fail "rings were called full with $waiting packets"
+	[ "$waiting" -gt $(((RXD - 128) * QUEUES)) ] ||
+		fail "rings were called full with $waiting packets"
 	is "bytes" "${XS[rx_good_bytes]}" $((waiting * 64))
 	pmd_do "clear port xstats 0"
 }
@@ -92,8 +95,8 @@ full && SPAN=2
 for DEVARGS in '' txq_mpw_en=0,txq_inline_max=0; do
 	for QUEUES in 1 4; do
 		note "$QUEUES queues, devargs '${DEVARGS}'"
-		pmd_start "q$QUEUES${DEVARGS:+-send}" --rxq=$QUEUES --txq=$QUEUES --rxd=$RXD --txd=$RXD --rss-udp \
-			--nb-cores=1 --txonly-multi-flow
+		pmd_start "q$QUEUES${DEVARGS:+-send}" --rxq=$QUEUES --txq=$QUEUES --rxd=$RXD \
+			--txd=$RXD --rss-udp --nb-cores=1 --txonly-multi-flow
 		for mode in io macswap 5tswap csum; do
 			circling $mode
 		done

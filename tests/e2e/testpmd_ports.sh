@@ -17,6 +17,11 @@ find_ports 2
 PORTS=2
 SCX=(--wire veth:w0 --wire veth:w1)
 
+from_peer()
+{
+	ip netns exec "peer$1" python3 "$E2E_DIR/wire.py" exchange "p$1" "${@:2}" --rate 10000
+}
+
 pmd_start ports --rxq=2 --txq=2 --rss-udp --port-topology=paired --forward-mode=io
 pmd_do 'show port info 1'
 pmd_do start
@@ -24,12 +29,12 @@ for i in 0 1; do
 	wire_py make udp "$T/in$i.pcap" --seed $((SEED + i)) --count 2000 --max $((60 + 40 * i))
 done
 for i in 0 1; do
-	ip netns exec peer$i python3 "$E2E_DIR/wire.py" exchange p$i "$T/in$i.pcap" "$T/out$i.pcap" --expect 2000 \
-		--seconds 10 --rate 10000 || fail "port $i: not all came through" &
+	from_peer $i "$T/in$i.pcap" "$T/out$i.pcap" --expect 2000 --seconds 10 &
 	WAIT[i]=$!
 done
-wait "${WAIT[0]}" || FAILED=1
-wait "${WAIT[1]}" || FAILED=1
+for i in 0 1; do
+	wait "${WAIT[i]}" || fail "into port $((1 - i)): not all came out of port $i"
+done
 for i in 0 1; do
 	wire_py diff "$T/in$i.pcap" "$T/out$((1 - i)).pcap" io || fail "from port $i"
 	wire_clean "$T/out$i.pcap"
@@ -39,12 +44,12 @@ is 'port 0 sent' "${XS[tx_good_packets]}" 2000
 xstats 1
 is 'port 1 received' "${XS[rx_good_packets]}" 2000
 
-# Traffic again after each port was stopped and started, and after one was taken away and found again.
+# Traffic again after each port was stopped and started, and after one was taken away and came back.
 pmd_do stop
 pmd_do 'port stop all' 20
 pmd_do 'port start all' 20
 pmd_do start
-ip netns exec peer0 python3 "$E2E_DIR/wire.py" exchange p0 "$T/in0.pcap" "$T/none.pcap" --seconds 0.2 --rate 10000
+from_peer 0 "$T/in0.pcap" "$T/none.pcap" --seconds 0.2
 xstat_wait 1 tx_good_packets 4000 5
 pmd_do stop
 pmd_do 'port stop 1' 20
@@ -55,6 +60,6 @@ grep -q 'is attached' <<<"$PMD_OUT" || fail "port not attached again: $PMD_OUT"
 pmd_do 'port start all' 20
 pmd_do start
 pmd_do 'clear port xstats all'
-ip netns exec peer0 python3 "$E2E_DIR/wire.py" exchange p0 "$T/in0.pcap" "$T/none.pcap" --seconds 0.2 --rate 10000
+from_peer 0 "$T/in0.pcap" "$T/none.pcap" --seconds 0.2
 xstat_wait 0 rx_good_packets 2000 5
 pmd_quit

@@ -18,7 +18,7 @@ SCX=(--wire veth:w0)
 send()
 {
 	pmd_do 'clear port xstats 0'
-	peer python3 "$E2E_DIR/wire.py" exchange w1 "$1" "$T/out.pcap" --seconds 0 --rate 20000
+	exchange "$1" "$T/out.pcap" --seconds 0 --rate 20000
 	xstat_wait 0 rx_good_packets "$(wire_py length "$1")" 5
 }
 
@@ -49,8 +49,18 @@ vectors()
 	from=$(stat -c %s "$PMD_LOG")
 	send "$T/ms.pcap"
 	pmd_do 'set verbose 0'
-	got=$(tail -c +"$from" "$PMD_LOG" | grep -oE 'RSS hash=0x[0-9a-f]+' | sed 's/.*=0x//' | sort | xargs)
+	got=$(tail -c +"$from" "$PMD_LOG" | grep -oE 'RSS hash=0x[0-9a-f]+' | sed 's/.*=0x//' |
+		sort | xargs)
 	is "$label" "$got" "$(printf '%x\n' "$@" | sort | xargs)"
+}
+
+# rss_rule PATTERN TYPE QUEUES
+rss_rule()
+{
+	local rss="rss func toeplitz key $MS_KEY key_len 40 types $2 end queues $3 end"
+
+	pmd_do "flow create 0 ingress pattern eth / $1 / end actions $rss / end"
+	grep -q 'Flow rule .* created' <<<"$PMD_OUT" || fail "no rule: $PMD_OUT"
 }
 
 wire_py make microsoft "$T/ms.pcap"
@@ -67,7 +77,8 @@ for QUEUES in 4 3; do
 	pmd_do start
 
 	send "$T/flows.pcap"
-	spread "addresses, $QUEUES queues" $QUEUES "$KEY" l3 "$SIZE" "$T/flows.pcap" $(seq 0 $((QUEUES - 1)))
+	mapfile -t ALL < <(seq 0 $((QUEUES - 1)))
+	spread "addresses, $QUEUES queues" $QUEUES "$KEY" l3 "$SIZE" "$T/flows.pcap" "${ALL[@]}"
 
 	if [ "$QUEUES" = 4 ]; then
 		# the table, turned round, by the API of its own
@@ -77,8 +88,7 @@ for QUEUES in 4 3; do
 		# rules of our own key, over ports too, in an odd order
 		for t in ipv4 ipv6; do
 			for p in udp tcp; do
-				pmd_do "flow create 0 ingress pattern eth / $t / $p / end actions rss func toeplitz key $MS_KEY key_len 40 types $t-$p end queues 2 0 1 3 end / end"
-				grep -q 'Flow rule .* created' <<<"$PMD_OUT" || fail "no rule: $PMD_OUT"
+				rss_rule "$t / $p" "$t-$p" '2 0 1 3'
 			done
 		done
 		send "$T/flows.pcap"
@@ -86,7 +96,7 @@ for QUEUES in 4 3; do
 		vectors 'Microsoft, with ports' "${MS_TCP[@]}"
 		pmd_do 'flow flush 0'
 		for t in ipv4 ipv6; do
-			pmd_do "flow create 0 ingress pattern eth / $t / end actions rss func toeplitz key $MS_KEY key_len 40 types $t end queues 0 1 2 3 end / end"
+			rss_rule $t $t '0 1 2 3'
 		done
 		vectors 'Microsoft, addresses' "${MS_IP[@]}"
 	fi

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# rte_flow rules of unmodified testpmd and net_mlx5 on softcx: queue, drop and RSS actions, priorities,
-# matches from L2 to L4, and rules that come and go under traffic without the loss of a frame.
+# rte_flow rules of unmodified testpmd and net_mlx5 on softcx: queue, drop and RSS actions,
+# priorities, matches from L2 to L4, and rules that come and go under traffic without a lost frame.
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd stdbuf python3 "${RSS_EXPECT:?}"
 
 wire_make 1500
 SCX=(--wire veth:w0)
 EACH=25
-wire_py make ports "$T/ports.pcap" --seed "$SEED" --count $EACH # EACH frames to each of 5000 to 5003
+wire_py make ports "$T/ports.pcap" --seed "$SEED" --count $EACH # to each port
 wire_py make mixed "$T/mixed.pcap" --seed "$SEED" --count 4
 
 rule()
@@ -32,7 +32,7 @@ frames()
 
 	shift
 	pmd_do 'clear port xstats 0'
-	peer python3 "$E2E_DIR/wire.py" exchange w1 "$file" "$T/out.pcap" --seconds 0.1 --rate 20000
+	exchange "$file" "$T/out.pcap" --seconds 0.1 --rate 20000
 	for q in 1 2 3 4; do
 		[ "${!q}" = - ] || total=$((total + ${!q}))
 	done
@@ -73,7 +73,8 @@ pmd_do 'flow flush 0'
 
 # RSS over a part of the queues, exactly as rte_softrss says.
 KEY=6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa
-rule "ingress pattern $UDP / end actions rss func toeplitz key $KEY key_len 40 types ipv4-udp end queues 1 3 end / end"
+RSS="rss func toeplitz key $KEY key_len 40 types ipv4-udp end queues 1 3 end"
+rule "ingress pattern $UDP / end actions $RSS / end"
 declare -A WANT=()
 while read -r q n; do WANT[$q]=$n; done < <("$RSS_EXPECT" $KEY l4 2 "$T/ports.pcap" 1 3)
 frames "$T/ports.pcap" 0 "${WANT[1]}" 0 "${WANT[3]}" 'RSS over queues 1 and 3'
@@ -83,7 +84,8 @@ pmd_do 'flow flush 0'
 rule 'ingress pattern eth src is 02:00:00:00:0a:01 / end actions queue index 2 / end'
 frames "$T/ports.pcap" 0 0 $((4 * EACH)) 0 'source MAC'
 pmd_do 'flow flush 0'
-rule 'ingress pattern eth / ipv4 src is 10.1.0.1 dst spec 10.1.0.0 dst mask 255.255.0.0 / end actions queue index 1 / end'
+MASKED='ipv4 src is 10.1.0.1 dst spec 10.1.0.0 dst mask 255.255.0.0'
+rule "ingress pattern eth / $MASKED / end actions queue index 1 / end"
 frames "$T/ports.pcap" 0 $((4 * EACH)) 0 0 'addresses under a mask'
 pmd_do 'flow flush 0'
 rule 'ingress pattern eth / ipv4 dst is 10.9.9.9 / end actions drop / end'
@@ -102,12 +104,14 @@ full && ROUNDS=400
 wire_py make ports "$T/many.pcap" --seed "$SEED" --count $((ROUNDS * 40))
 SENT=$(wire_py length "$T/many.pcap")
 pmd_do 'clear port xstats 0'
-peer python3 "$E2E_DIR/wire.py" exchange w1 "$T/many.pcap" "$T/out.pcap" --seconds 0.1 --rate 2000 &
+exchange "$T/many.pcap" "$T/out.pcap" --seconds 0.1 --rate 2000 &
 SENDER=$!
 for ((i = 0; i < ROUNDS; i++)); do
-	rule "priority $((i % 3)) ingress pattern $UDP dst is $((5000 + i % 4)) / end actions queue index $((i % 4)) / end"
+	PORT="$UDP dst is $((5000 + i % 4))"
+	RSS="rss func toeplitz types ipv4-udp end queues $((i % 3)) 3 end"
+	rule "priority $((i % 3)) ingress pattern $PORT / end actions queue index $((i % 4)) / end"
 	A=$RULE
-	rule "ingress pattern $UDP / end actions rss func toeplitz types ipv4-udp end queues $((i % 3)) 3 end / end"
+	rule "ingress pattern $UDP / end actions $RSS / end"
 	unrule "$A"
 	unrule "$RULE"
 	gone $SENDER && break

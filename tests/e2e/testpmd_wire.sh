@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Frames from a Linux netdev through a veth into softcx, through unmodified testpmd and back: each one
-# must return exactly as its forward mode says, at every length, with tags, options, extension headers
-# and fragments. Checksums: inserted on send, judged on receive. Wireshark judges all that returns.
+# Frames from a Linux netdev through a veth into softcx, through unmodified testpmd and back: each
+# must return exactly as its forward mode says, at every length, with tags, options, extension
+# headers and fragments. Checksums: inserted on send, judged on receive. Wireshark judges the rest.
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd stdbuf tshark python3
 
@@ -18,9 +18,10 @@ through()
 
 	wire_py make "$2" "$T/in.pcap" --seed "$SEED" --count "$3" --max "$4"
 	n=$(wire_py length "$T/in.pcap")
-	peer python3 "$E2E_DIR/wire.py" exchange w1 "$T/in.pcap" "$T/out.pcap" --expect "$n" --seconds 10 --rate 20000 ||
+	exchange "$T/in.pcap" "$T/out.pcap" --expect "$n" --seconds 10 --rate 20000 ||
 		fail "$LABEL, $1, $2: not all came back"
-	wire_py diff "$T/in.pcap" "$T/out.pcap" "$1" --mac "$MAC" || fail "$LABEL, $1, $2: frames differ"
+	wire_py diff "$T/in.pcap" "$T/out.pcap" "$1" --mac "$MAC" ||
+		fail "$LABEL, $1, $2: frames differ"
 	[ "$2" = csum ] || wire_clean "$T/out.pcap" "$LABEL, $1, $2"
 }
 
@@ -46,7 +47,7 @@ csum_insert()
 
 	wire_py make csum "$T/in.pcap" --seed "$SEED" --count 20 --max 1514
 	n=$(wire_py length "$T/in.pcap")
-	peer python3 "$E2E_DIR/wire.py" exchange w1 "$T/in.pcap" "$T/out.pcap" --expect "$n" --seconds 10 --rate 20000 ||
+	exchange "$T/in.pcap" "$T/out.pcap" --expect "$n" --seconds 10 --rate 20000 ||
 		fail "$LABEL, csum: not all came back"
 	wire_clean "$T/out.pcap" "$LABEL, csum on send"
 }
@@ -59,10 +60,10 @@ csum_verdicts()
 	wire_py make csum "$T/in.pcap" --seed "$SEED" --count 5 --max 1514
 	pmd_do 'set verbose 1'
 	pmd_do start
-	peer python3 "$E2E_DIR/wire.py" exchange w1 "$T/in.pcap" "$T/out.pcap" --seconds 0.5 --rate 2000
+	exchange "$T/in.pcap" "$T/out.pcap" --seconds 0.5 --rate 2000
 	pmd_do stop
 	pmd_do 'set verbose 0'
-	# net_mlx5 says GOOD or UNKNOWN, nothing else; of a frame with a bad L3 checksum L4 may be either
+	# net_mlx5 says GOOD or UNKNOWN; of a frame with a bad L3 checksum L4 may be either
 	good=$(grep -cE 'L4_CKSUM_GOOD.*IP_CKSUM_GOOD|IP_CKSUM_GOOD.*L4_CKSUM_GOOD' "$PMD_LOG")
 	l3bad=$(grep -c 'IP_CKSUM_UNKNOWN' "$PMD_LOG")
 	l4bad=$(grep 'L4_CKSUM_UNKNOWN' "$PMD_LOG" | grep -c IP_CKSUM_GOOD)
@@ -74,7 +75,7 @@ csum_verdicts()
 for DEVARGS in '' txq_mpw_en=0,txq_inline_max=0; do
 	LABEL=${DEVARGS:-defaults}
 	note "$LABEL"
-	pmd_start "wire${DEVARGS:+-send}" --rxq=1 --txq=1 --enable-rx-cksum --mbuf-size=2176 --forward-mode=io
+	pmd_start "wire${DEVARGS:+-send}" --rxq=1 --txq=1 --enable-rx-cksum --forward-mode=io
 	port_mac
 	for mode in io macswap 5tswap; do
 		forwarding $mode through $mode sizes 200 1514
@@ -100,7 +101,7 @@ port_mac
 forwarding io through io sizes 200 9014
 pmd_quit
 LABEL='jumbo, scattered'
-pmd_start scattered --rxq=1 --txq=1 --max-pkt-len=9018 --mbuf-size=2176 --enable-scatter --forward-mode=io
+pmd_start scattered --rxq=1 --txq=1 --max-pkt-len=9018 --enable-scatter --forward-mode=io
 port_mac
 forwarding io through io sizes 200 9014
 pmd_quit

@@ -46,8 +46,9 @@ def eth(kind, payload, dst=MAC_B, src=MAC_A, tags=()):
 
 
 def ip4(proto, payload, src='10.1.0.1', dst='10.1.0.2', frag=0, ident=1, options=b'', bad=False):
-    head = struct.pack('>BBHHHBBH4s4s', 0x45 + len(options) // 4, 0, 20 + len(options) + len(payload), ident, frag,
-                       64, proto, 0, socket.inet_aton(src), socket.inet_aton(dst)) + options
+    length = 20 + len(options) + len(payload)
+    head = struct.pack('>BBHHHBBH4s4s', 0x45 + len(options) // 4, 0, length, ident, frag, 64, proto,
+                       0, socket.inet_aton(src), socket.inet_aton(dst)) + options
     value = csum(head) ^ (0x5555 if bad else 0)
     return head[:10] + struct.pack('>H', value) + head[12:] + payload
 
@@ -72,25 +73,27 @@ def tcp(payload, src, dst, sport, dport, bad=False):
 
 
 def ip6(proto, payload, src='fd00::1', dst='fd00::2'):
-    return (struct.pack('>IHBB', 6 << 28, len(payload), proto, 64) + socket.inet_pton(socket.AF_INET6, src) +
-            socket.inet_pton(socket.AF_INET6, dst) + payload)
+    return (struct.pack('>IHBB', 6 << 28, len(payload), proto, 64) +
+            socket.inet_pton(socket.AF_INET6, src) + socket.inet_pton(socket.AF_INET6, dst) +
+            payload)
 
 
-def udp4_frame(rng, length, tags=(), sport=None, dport=None, src='10.1.0.1', dst='10.1.0.2', **bad):
+def udp4_frame(rng, length, tags=(), sport=None, dport=None, src='10.1.0.1', dst='10.1.0.2'):
     """An Ethernet frame of exactly length bytes: 42 and more without tags."""
     room = length - 42 - 4 * len(tags)
     data = rng.randbytes(room)
-    datagram = udp(data, src, dst, sport or rng.randrange(1024, 65536), dport or rng.randrange(1024, 65536),
-                   bad.get('l4', False))
-    return eth(0x0800, ip4(17, datagram, src, dst, bad=bad.get('l3', False)), tags=tags)
+    sport, dport = (port or rng.randrange(1024, 65536) for port in (sport, dport))
+    return eth(0x0800, ip4(17, udp(data, src, dst, sport, dport), src, dst), tags=tags)
 
 
 def make_sizes(rng, count, top):
     """Every length at which something changes, then lengths by chance."""
-    edges = [14, 15, 16, 17, 18, 19, 31, 32, 33, 41, 42, 43, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 78, 79, 80, 81, 127, 128,
-             129, 255, 256, 257, 290, 291, 511, 512, 513, 1023, 1024, 1025, 1499, 1500, 1501, 1513, 1514]
-    edges += [n for n in (1515, 1518, 2047, 2048, 2049, 2175, 2176, 4095, 4096, 4097, 8999, 9000, 9013, 9014) if n <= top]
-    for n in edges:
+    edges = list(range(14, 20)) + list(range(58, 68)) + [31, 32, 33, 41, 42, 43, 78, 79, 80, 81]
+    for power in (128, 256, 512, 1024, 2048, 4096):
+        edges += [power - 1, power, power + 1]
+    edges += [290, 291, 1499, 1500, 1501, 1513, 1514, 1515, 1518, 2175, 2176]
+    edges += [8999, 9000, 9013, 9014]
+    for n in [n for n in edges if n <= top]:
         yield udp4_frame(rng, n) if n >= 42 else eth(0x88b5, rng.randbytes(n - 14))
     for _ in range(count):
         yield udp4_frame(rng, rng.randint(42, top))
@@ -145,25 +148,31 @@ def make_flows(rng, count, top):
         number = (17, 6)[i // 2 % 2]
         sport, dport = rng.randrange(1, 65536), rng.randrange(1, 65536)
         if i % 2:
-            src, dst = ('fd00::%x:%x' % (rng.randrange(65536), rng.randrange(65536)) for _ in range(2))
+            src, dst = ('fd00::%x:1' % rng.randrange(65536) for _ in range(2))
             yield eth(0x86dd, ip6(number, proto(b'flow', src, dst, sport, dport), src, dst))
         else:
-            src, dst = ('10.%d.%d.%d' % tuple(rng.randrange(1, 255) for _ in range(3)) for _ in range(2))
+            src, dst = ('10.1.%d.%d' % (rng.randrange(256), rng.randrange(256)) for _ in range(2))
             yield eth(0x0800, ip4(number, proto(b'flow', src, dst, sport, dport), src, dst))
 
 
 MICROSOFT = (  # "Verifying the RSS hash calculation": destination, its port, source, its port
-    ('161.142.100.80', 1766, '66.9.149.187', 2794), ('65.69.140.83', 4739, '199.92.111.2', 14230),
-    ('12.22.207.184', 38024, '24.19.198.95', 12898), ('209.142.163.6', 2217, '38.27.205.30', 48228),
+    ('161.142.100.80', 1766, '66.9.149.187', 2794),
+    ('65.69.140.83', 4739, '199.92.111.2', 14230),
+    ('12.22.207.184', 38024, '24.19.198.95', 12898),
+    ('209.142.163.6', 2217, '38.27.205.30', 48228),
     ('202.188.127.2', 1303, '153.39.163.191', 44251),
-    ('3ffe:2501:200:3::1', 1766, '3ffe:2501:200:1fff::7', 2794), ('ff02::1', 4739, '3ffe:501:8::260:97ff:fe40:efab', 14230),
+    ('3ffe:2501:200:3::1', 1766, '3ffe:2501:200:1fff::7', 2794),
+    ('ff02::1', 4739, '3ffe:501:8::260:97ff:fe40:efab', 14230),
     ('fe80::200:f8ff:fe21:67cf', 38024, '3ffe:1900:4545:3:200:f8ff:fe21:67cf', 44251))
 
 
 def make_microsoft(rng, count, top):
     for dst, dport, src, sport in MICROSOFT:
         segment = tcp(b'', src, dst, sport, dport)
-        yield eth(0x86dd, ip6(6, segment, src, dst)) if ':' in src else eth(0x0800, ip4(6, segment, src, dst))
+        if ':' in src:
+            yield eth(0x86dd, ip6(6, segment, src, dst))
+        else:
+            yield eth(0x0800, ip4(6, segment, src, dst))
 
 
 def make_ports(rng, count, top):
@@ -178,19 +187,20 @@ def make_udp(rng, count, top):
 
 
 def arp(op, src, dst, mac=MAC_A, target=b'\0' * 6):
-    return struct.pack('>HHBBH6s4s6s4s', 1, 0x0800, 6, 4, op, mac, socket.inet_aton(src), target, socket.inet_aton(dst))
+    return struct.pack('>HHBBH6s4s6s4s', 1, 0x0800, 6, 4, op, mac, socket.inet_aton(src), target,
+                       socket.inet_aton(dst))
 
 
 def make_echo(rng, count, top):
-    """ARP requests and ICMP echo requests of many lengths; testpmd's icmpecho answers any address."""
+    """ARP requests and ICMP echo requests of many lengths; icmpecho answers any address."""
     for i in range(count):
         yield eth(0x0806, arp(1, '10.1.0.1', '10.1.0.%d' % (2 + i % 200)), dst=b'\xff' * 6)
         body = struct.pack('>BBHHH', 8, 0, 0, 77, i) + rng.randbytes(rng.randint(0, top - 42))
         yield eth(0x0800, ip4(1, body[:2] + struct.pack('>H', csum(body)) + body[4:]))
 
 
-KINDS = {'sizes': make_sizes, 'mixed': make_mixed, 'csum': make_csum, 'flows': make_flows, 'microsoft': make_microsoft,
-         'ports': make_ports, 'udp': make_udp, 'echo': make_echo}
+KINDS = {'sizes': make_sizes, 'mixed': make_mixed, 'csum': make_csum, 'flows': make_flows,
+         'microsoft': make_microsoft, 'ports': make_ports, 'udp': make_udp, 'echo': make_echo}
 
 
 def pcap_write(path, frames):
@@ -291,7 +301,7 @@ def swap_five(frame):
 
 
 def expected(mode, mac):
-    """The function from a frame that came to the frame that forward mode makes of it, before padding."""
+    """The function from a frame to what the forward mode makes of it, before padding."""
     own = bytes.fromhex(mac.replace(':', '')) if mac else None
     return {'io': lambda f: f,
             'macswap': lambda f: f[6:12] + f[0:6] + f[12:],
@@ -306,7 +316,8 @@ def diff(sent, got, mode, mac):
     bad = 0
     for name, frames in (('missing', want - have), ('not sent or changed wrongly', have - want)):
         for frame, n in list(frames.items())[:3]:
-            print('%s, %d times: %d bytes %s' % (name, n, len(frame), frame[:64].hex()), file=sys.stderr)
+            print('%s, %d times: %d bytes %s' % (name, n, len(frame), frame[:64].hex()),
+                  file=sys.stderr)
         bad += sum(frames.values())
     if bad:
         sys.exit('%s: %d of %d frames differ' % (mode, bad, len(sent)))
@@ -318,7 +329,7 @@ def echoes(sent, got):
         if f[12:14] == b'\x08\x06':
             want[('arp', f[28:32], f[38:42])] += 1
         else:
-            want[('echo', f[26:30], f[30:34], f[38:], csum(f[34:34 + struct.unpack('>H', f[16:18])[0] - 20]))] += 1
+            want[('echo', f[26:30], f[30:34], f[38:], 0)] += 1
     have = collections.Counter()
     for f in got:
         if f[12:14] == b'\x08\x06' and f[20:22] == b'\0\x02':
@@ -327,12 +338,13 @@ def echoes(sent, got):
             end = 14 + struct.unpack('>H', f[16:18])[0]
             have[('echo', f[30:34], f[26:30], f[38:end], csum(f[34:end]))] += 1
     if want != have:
-        sys.exit('%d requests, %d right answers, %d other frames' % (len(sent), sum((want & have).values()),
-                                                                     sum((have - want).values())))
+        sys.exit('%d requests, %d right answers, %d other frames' %
+                 (len(sent), sum((want & have).values()), sum((have - want).values())))
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('verb', choices=['make', 'exchange', 'listen', 'diff', 'echoes', 'length'])
     p.add_argument('args', nargs='*')
     p.add_argument('--seed', type=int, default=1)
