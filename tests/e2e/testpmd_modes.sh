@@ -92,10 +92,10 @@ flowgen()
 
 SPAN=0.3
 full && SPAN=2
-for DEVARGS in '' txq_mpw_en=0,txq_inline_max=0; do
+for DEVARGS in '' txqs_min_inline=0 txq_mpw_en=0,txq_inline_max=0; do
 	for QUEUES in 1 4; do
 		note "$QUEUES queues, devargs '${DEVARGS}'"
-		pmd_start "q$QUEUES${DEVARGS:+-send}" --rxq=$QUEUES --txq=$QUEUES --rxd=$RXD \
+		pmd_start "q$QUEUES-${DEVARGS%%=*}" --rxq=$QUEUES --txq=$QUEUES --rxd=$RXD \
 			--txd=$RXD --rss-udp --nb-cores=1 --txonly-multi-flow
 		for mode in io macswap 5tswap csum; do
 			circling $mode

@@ -72,10 +72,10 @@ csum_verdicts()
 	is "frames with a bad TCP or UDP checksum" "$l4bad" 20
 }
 
-for DEVARGS in '' txq_mpw_en=0,txq_inline_max=0; do
+for DEVARGS in '' txqs_min_inline=0 txq_mpw_en=0,txq_inline_max=0; do
 	LABEL=${DEVARGS:-defaults}
 	note "$LABEL"
-	pmd_start "wire${DEVARGS:+-send}" --rxq=1 --txq=1 --enable-rx-cksum --forward-mode=io
+	pmd_start "wire-${DEVARGS%%=*}" --rxq=1 --txq=1 --enable-rx-cksum --forward-mode=io
 	port_mac
 	for mode in io macswap 5tswap; do
 		forwarding $mode through $mode sizes 200 1514
