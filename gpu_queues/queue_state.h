@@ -34,8 +34,7 @@ CRL_FN void crl_sq_reset(struct crl_sq *sq)
 }
 
 /* Indices only: the released table is filled by crl_rq_fill_released() or crl_rq_release_all(). */
-CRL_FN void
-crl_rq_reset(struct crl_rq *rq)
+CRL_FN void crl_rq_reset(struct crl_rq *rq)
 {
 	rq->pi = 0;
 	rq->pi_told = 0;
@@ -45,8 +44,7 @@ crl_rq_reset(struct crl_rq *rq)
 }
 
 /* All slots become the engine's; the next crl_rq_refill() hands them to the NIC. */
-CRL_FN void
-crl_rq_release_all(struct crl_rq *rq)
+CRL_FN void crl_rq_release_all(struct crl_rq *rq)
 {
 	uint64_t i;
 

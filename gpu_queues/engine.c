@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The list of engines, the checks before one starts, and the building of its streams. Host code;
+ * the loops themselves are run_threads.c and run_cuda.cu.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engines/icmpecho.h"
+#include "engines/io.h"
+#include "engines/macswap.h"
+#include "engines/rxonly.h"
+#include "engines/txonly.h"
+#include "queue_mem.h"
+#include "run.h"
+
+#define STEP "start engine"
+
+static enum crl_turn icmpecho_turn(struct crl_stream *s)
+{
+	return crl_fwd_turn(s, crl_icmpecho_packet);
+}
+
+static enum crl_turn io_turn(struct crl_stream *s)
+{
+	return crl_fwd_turn(s, crl_io_packet);
+}
+
+static enum crl_turn macswap_turn(struct crl_stream *s)
+{
+	return crl_fwd_turn(s, crl_macswap_packet);
+}
+
+static enum crl_turn rxonly_turn(struct crl_stream *s)
+{
+	return crl_fwd_turn(s, crl_rxonly_packet);
+}
+
+static enum crl_turn txonly_turn(struct crl_stream *s)
+{
+	return crl_txonly_turn(s);
+}
+
+static int txonly_check(const struct crl_stream *s, struct crl_err *err)
+{
+	uint32_t len = crl_txonly_len(&s->opts), nr = s->opts.txpkts_nr;
+	const struct crl_queue_dev *q = s->tx;
+
+	if (s->opts.txpkts[0] < CRL_TXONLY_HDR_BYTES)
+		return crl_err_set(err, -EINVAL, STEP, "give a first segment of 42 bytes or more",
+			"txonly: the first segment has %u bytes and must hold the headers",
+			s->opts.txpkts[0]);
+	if (q->mtu != 0 && len > q->mtu)
+		return crl_err_set(err, -EINVAL, STEP,
+			"give smaller --txpkts or raise the port's MTU",
+			"txonly: a frame of %u bytes, the port sends up to %u", len, q->mtu);
+	if (q->txbuf.addr == NULL || q->txbuf.bytes < len)
+		return crl_err_set(err, -EINVAL, STEP, "give the queue a txbuf",
+			"txonly: queue %u has %llu bytes for frames of its own, a frame has %u",
+			q->index, (unsigned long long)q->txbuf.bytes, len);
+	if (crl_wqebbs(2u + nr) > crl_ring_depth(q->sq.log_depth))
+		return crl_err_set(err, -EINVAL, STEP, "use a deeper ring or fewer segments",
+			"txonly: %u segments need %u WQEBBs, the ring has %llu", nr,
+			crl_wqebbs(2u + nr), (unsigned long long)crl_ring_depth(q->sq.log_depth));
+	return 0;
+}
+
+const struct crl_engine crl_engines[] = {
+	{"icmpecho", "answers ARP, ping, ping6 and IPv6 neighbour solicitations",
+		CRL_Q_RX | CRL_Q_TX, icmpecho_turn, NULL},
+	{"io", "sends each frame as it came", CRL_Q_RX | CRL_Q_TX, io_turn, NULL},
+	{"macswap", "sends each frame with its MAC addresses swapped", CRL_Q_RX | CRL_Q_TX,
+		macswap_turn, NULL},
+	{"rxonly", "counts and drops", CRL_Q_RX, rxonly_turn, NULL},
+	{"txonly", "sends UDP frames without end", CRL_Q_TX, txonly_turn, txonly_check},
+	{NULL, NULL, 0, NULL, NULL},
+};
+
+const struct crl_engine *crl_engine_find(const char *name)
+{
+	const struct crl_engine *e;
+
+	for (e = crl_engines; e->name; e++) {
+		if (name && strcmp(e->name, name) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+const char *crl_engine_names(char *buf, size_t bytes)
+{
+	const struct crl_engine *e;
+	size_t at = 0;
+
+	if (bytes > 0)
+		buf[0] = '\0';
+	for (e = crl_engines; e->name && at < bytes; e++)
+		at += (size_t)snprintf(buf + at, bytes - at, "%s%s", at ? ", " : "", e->name);
+	return buf;
+}
+
+void crl_engine_opts_default(struct crl_engine_opts *o)
+{
+	static const uint8_t peer[6] = {0x02, 0, 0, 0, 0, 0};
+
+	if (o->peer_mac[0] == 0 && memcmp(o->peer_mac, o->peer_mac + 1, 5) == 0)
+		memcpy(o->peer_mac, peer, sizeof(peer));
+	if (o->txpkts_nr == 0) {
+		o->txpkts_nr = 1;
+		o->txpkts[0] = 64;
+	}
+	o->src_ip = o->src_ip ? o->src_ip : 198u << 24 | 18u << 16 | 1u;
+	o->dst_ip = o->dst_ip ? o->dst_ip : 198u << 24 | 18u << 16 | 2u;
+	o->src_port = o->src_port ? o->src_port : 9u;
+	o->dst_port = o->dst_port ? o->dst_port : 9u;
+}
+
+int crl_engine_opts_txpkts(struct crl_engine_opts *o, const char *list, struct crl_err *err)
+{
+	const char *p = list, *fix = "give lengths as 64 or 64,128,...";
+	uint16_t nr = 0, len[CRL_TXPKTS_MAX];
+	unsigned long v;
+	char *end;
+
+	do {
+		if (nr == CRL_TXPKTS_MAX)
+			return crl_err_set(err, -EINVAL, "read --txpkts", fix,
+				"more than %u segments in \"%s\"", CRL_TXPKTS_MAX, list);
+		v = strtoul(p, &end, 10);
+		if (end == p || *p == '-' || v == 0 || v > UINT16_MAX ||
+			(*end != ',' && *end != '\0'))
+			return crl_err_set(err, -EINVAL, "read --txpkts", fix,
+				"\"%s\" is no list of lengths", list);
+		len[nr++] = (uint16_t)v;
+		p = end + 1;
+	} while (*end == ',');
+	memcpy(o->txpkts, len, nr * sizeof(len[0]));
+	o->txpkts_nr = nr;
+	return 0;
+}
+
+/* One side of a queue: there, of our ABI, ready, and of a shape that the data path takes. */
+static int check_side(const struct crl_queue_dev *q, uint32_t side, struct crl_err *err)
+{
+	uint32_t log = side == CRL_Q_RX ? q->rq.log_depth : q->sq.log_depth;
+	uint32_t state = side == CRL_Q_RX ? q->rq.state : q->sq.state;
+	const char *word = side == CRL_Q_RX ? "receive" : "send";
+
+	if (q->abi != CRL_DEV_ABI)
+		return crl_err_set(err, -EPROTO, STEP,
+			"build host and device code from one version",
+			"queue %u was filled by a host of device ABI %u, this engine is of ABI %u",
+			q->index, q->abi, CRL_DEV_ABI);
+	if (!(q->flags & side))
+		return crl_err_set(err, -EINVAL, STEP, "create the queue with that side",
+			"queue %u has no %s side", q->index, word);
+	if (!crl_depth_ok(log) || state != CRL_QS_READY)
+		return crl_err_set(err, -EINVAL, STEP, "create the queue anew",
+			"queue %u's %s side is not ready (state %u, depth 2^%u)", q->index, word,
+			state, log);
+	if (!q->stats || !q->error)
+		return crl_err_set(
+			err, -EINVAL, STEP, NULL, "queue %u has no counters or mailbox", q->index);
+	if (side == CRL_Q_RX && (q->rq.headroom % 2u != 0 || q->rq.stride % 2u != 0 ||
+					q->rq.headroom >= q->rq.stride))
+		return crl_err_set(err, -EINVAL, STEP,
+			"give even numbers, headroom below the buffer size",
+			"queue %u: frames at %u in buffers of %u bytes", q->index, q->rq.headroom,
+			q->rq.stride);
+	if (side == CRL_Q_TX &&
+		(q->sq.signal_every == 0 || q->sq.signal_every > crl_ring_depth(q->sq.log_depth)))
+		return crl_err_set(err, -EINVAL, STEP, "use crl_signal_every()",
+			"queue %u: a completion every %u sends can stop a ring of %llu", q->index,
+			q->sq.signal_every, (unsigned long long)crl_ring_depth(q->sq.log_depth));
+	return 0;
+}
+
+static int check_shared(const struct crl_engine_cfg *cfg, uint32_t i, struct crl_err *err)
+{
+	uint32_t k;
+
+	for (k = 0; k < i; k++) {
+		if (cfg->streams[i].rx && cfg->streams[i].rx == cfg->streams[k].rx)
+			return crl_err_set(err, -EBUSY, STEP, "use more queues or fewer streams",
+				"streams %u and %u receive from the same queue %u", k, i,
+				cfg->streams[i].rx->index);
+		if (cfg->streams[i].tx && cfg->streams[i].tx == cfg->streams[k].tx)
+			return crl_err_set(err, -EBUSY, STEP, "use more queues or fewer streams",
+				"streams %u and %u send on the same queue %u", k, i,
+				cfg->streams[i].tx->index);
+	}
+	return 0;
+}
+
+static int check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
+{
+	uint32_t i;
+	int rc;
+
+	if (cfg->size != sizeof(*cfg) || !cfg->engine || !cfg->streams || cfg->nr_streams == 0)
+		return crl_err_set(err, -EINVAL, STEP, NULL,
+			"no engine, no streams, or a config of another version");
+	if (cfg->burst > CRL_BURST_MAX)
+		return crl_err_set(err, -EINVAL, STEP, "give a smaller burst",
+			"a burst of %u, the most is %u", cfg->burst, CRL_BURST_MAX);
+	for (i = 0; i < cfg->nr_streams; i++) {
+		const struct crl_stream_cfg *s = &cfg->streams[i];
+
+		if (((cfg->engine->needs & CRL_Q_RX) && !s->rx) ||
+			((cfg->engine->needs & CRL_Q_TX) && !s->tx))
+			return crl_err_set(err, -EINVAL, STEP,
+				"give the stream both queues it needs",
+				"%s needs %s%s, stream %u lacks it", cfg->engine->name,
+				cfg->engine->needs & CRL_Q_RX ? "a receive queue " : "",
+				cfg->engine->needs & CRL_Q_TX ? "a send queue" : "", i);
+		rc = s->rx && (cfg->engine->needs & CRL_Q_RX) ? check_side(s->rx, CRL_Q_RX, err)
+							      : 0;
+		if (rc == 0 && s->tx && (cfg->engine->needs & CRL_Q_TX))
+			rc = check_side(s->tx, CRL_Q_TX, err);
+		if (rc == 0)
+			rc = check_shared(cfg, i, err);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Control words as a fresh engine finds them; rearm keeps counting. */
+static void ctl_reset(struct crl_stream *s)
+{
+	crl_st32(&s->ctl->stop, 0);
+	crl_st32(&s->ctl->park, 0);
+	crl_st32(&s->ctl->parked, 0);
+	crl_st32(&s->ctl->done, 0);
+	s->rearmed = crl_ld32(&s->ctl->rearm);
+	crl_st32(&s->ctl->rearmed, s->rearmed);
+}
+
+/* Counters go on from where an earlier engine on the same queues left them. */
+static void counts_load(struct crl_stream *s)
+{
+	uint32_t i;
+
+	for (i = 0; s->rx && i < sizeof(s->rxc) / sizeof(uint64_t); i++)
+		(&s->rxc.packets)[i] = crl_ld64(&s->rx->stats->rx_packets + i);
+	for (i = 0; s->tx && i < sizeof(s->txc) / sizeof(uint64_t); i++)
+		(&s->txc.packets)[i] = crl_ld64(&s->tx->stats->tx_packets + i);
+}
+
+static int stream_make(
+	const struct crl_engine_cfg *cfg, uint32_t i, struct crl_stream **out, struct crl_err *err)
+{
+	const struct crl_stream_cfg *c = &cfg->streams[i];
+	size_t bytes = (sizeof(struct crl_stream) + 63u) & ~(size_t)63u;
+	struct crl_stream *s = aligned_alloc(64, bytes);
+
+	if (!s)
+		return crl_err_set(err, -ENOMEM, STEP, NULL, "no memory for stream %u", i);
+	memset(s, 0, bytes);
+	s->rx = cfg->engine->needs & CRL_Q_RX ? c->rx : NULL;
+	s->tx = cfg->engine->needs & CRL_Q_TX ? c->tx : NULL;
+	s->ctl = c->ctl ? c->ctl : s->rx ? s->rx->ctl : s->tx->ctl;
+	s->tx_lkey = c->tx_lkey ? c->tx_lkey : s->rx ? s->rx->rq.lkey : 0;
+	s->burst = cfg->burst ? cfg->burst : 32u;
+	if (cfg->opts)
+		s->opts = *cfg->opts;
+	crl_engine_opts_default(&s->opts);
+	*out = s;
+	if (!s->ctl)
+		return crl_err_set(err, -EINVAL, STEP, NULL, "stream %u has no control words", i);
+	ctl_reset(s);
+	counts_load(s);
+	return cfg->engine->check ? cfg->engine->check(s, err) : 0;
+}
+
+static void run_free(struct crl_engine_run *run)
+{
+	uint32_t i;
+
+	for (i = 0; run->stream && i < run->nr_streams; i++)
+		free(run->stream[i]);
+	free(run->stream);
+	free(run->thread);
+	free(run->cpu);
+	free(run->working);
+	if (run->cuda_lib)
+		dlclose(run->cuda_lib);
+	free(run);
+}
+
+static int run_alloc(const struct crl_engine_cfg *cfg, struct crl_engine_run **out)
+{
+	struct crl_engine_run *run = calloc(1, sizeof(*run));
+	uint32_t i;
+
+	*out = run;
+	if (!run)
+		return -ENOMEM;
+	run->engine = cfg->engine;
+	run->own = cfg->flags & CRL_ENGINE_OWN_THREADS;
+	run->nr_streams = cfg->nr_streams;
+	run->nr_threads = cfg->where == CRL_ON_CUDA ? 0
+			  : cfg->nr_threads	    ? cfg->nr_threads
+						    : cfg->nr_streams;
+	run->stream = calloc(run->nr_streams, sizeof(run->stream[0]));
+	run->thread = calloc(run->nr_threads + 1u, sizeof(run->thread[0]));
+	run->cpu = calloc(run->nr_threads + 1u, sizeof(run->cpu[0]));
+	run->working = calloc(run->nr_threads + 1u, sizeof(run->working[0]));
+	if (!run->stream || !run->thread || !run->cpu || !run->working)
+		return -ENOMEM;
+	for (i = 0; i < run->nr_threads; i++)
+		run->cpu[i] = cfg->cpus ? cfg->cpus[i] : -1;
+	return 0;
+}
+
+/* Loads the kernels and starts one; every failure says what a user can do about it. */
+static int cuda_start(
+	const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct crl_err *err)
+{
+	int (*start)(const char *, int, struct crl_stream *const *, uint32_t,
+		struct crl_cuda_run **, struct crl_err *);
+	uint32_t (*abi)(void);
+
+	run->cuda_lib = dlopen(CRL_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!run->cuda_lib)
+		return crl_err_set(err, -ENOSYS, STEP,
+			"build with nvcc on PATH, or run the engine on host threads",
+			"no CUDA kernels: %s", dlerror());
+	*(void **)&abi = dlsym(run->cuda_lib, "crl_cuda_abi");
+	*(void **)&start = dlsym(run->cuda_lib, "crl_cuda_start");
+	*(void **)&run->cuda_stop = dlsym(run->cuda_lib, "crl_cuda_stop");
+	if (!abi || !start || !run->cuda_stop)
+		return crl_err_set(err, -ENOSYS, STEP, "install one version of all libraries",
+			CRL_CUDA_LIBRARY " lacks a function");
+	if (abi() != CRL_DEV_ABI)
+		return crl_err_set(err, -EPROTO, STEP, "install one version of all libraries",
+			"the queues are of device ABI %u, " CRL_CUDA_LIBRARY " is of ABI %u",
+			CRL_DEV_ABI, abi());
+	return start(
+		cfg->engine->name, cfg->cuda_device, run->stream, run->nr_streams, &run->cuda, err);
+}
+
+int crl_engine_start(
+	const struct crl_engine_cfg *cfg, struct crl_engine_run **out, struct crl_err *err)
+{
+	struct crl_engine_run *run = NULL;
+	uint32_t i;
+	int rc = check_cfg(cfg, err);
+
+	if (rc != 0)
+		return rc;
+	rc = run_alloc(cfg, &run);
+	if (rc != 0) {
+		crl_err_set(err, rc, STEP, NULL, "no memory");
+		goto undo_run;
+	}
+	for (i = 0; i < cfg->nr_streams; i++) {
+		rc = stream_make(cfg, i, &run->stream[i], err);
+		if (rc != 0)
+			goto undo_run;
+	}
+	rc = cfg->where == CRL_ON_CUDA ? cuda_start(cfg, run, err) : crl_threads_start(run, err);
+	if (rc != 0)
+		goto undo_run;
+	*out = run;
+	return 0;
+undo_run:
+	if (run)
+		run_free(run);
+	return rc;
+}
+
+/* The first stream that has not left, for the message. */
+static uint32_t first_present(const struct crl_engine_run *run)
+{
+	uint32_t i;
+
+	for (i = 0; i < run->nr_streams; i++) {
+		if (crl_ld32(&run->stream[i]->ctl->done) == 0)
+			return i;
+	}
+	return 0;
+}
+
+int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
+{
+	uint64_t deadline = crl_now_ns() + wait_ns;
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < run->nr_streams; i++)
+		crl_st32(&run->stream[i]->ctl->stop, 1);
+	rc = run->cuda ? run->cuda_stop(run->cuda, wait_ns, err) : crl_threads_join(run, deadline);
+	if (rc == -ETIMEDOUT)
+		return crl_err_set(err, rc, "stop engine", "call again with more time",
+			"stream %u has not left within %llu ms", first_present(run),
+			(unsigned long long)(wait_ns / 1000000u));
+	run_free(run);
+	return rc;
+}
+
+uint32_t crl_engine_nr_streams(const struct crl_engine_run *run)
+{
+	return run->nr_streams;
+}
+
+const struct crl_stream *crl_engine_stream(const struct crl_engine_run *run, uint32_t i)
+{
+	return i < run->nr_streams ? run->stream[i] : NULL;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Engines for host programs: the list of those there are, and how one is started and stopped over
+ * queues, on host threads or as a persistent kernel on a GPU. A program with a packet function of
+ * its own fills a struct crl_engine like those in engine.c; nothing else differs.
+ *
+ * Threads: crl_engine_start(), crl_engine_stop() and crl_engine_work() of one run may be called
+ * from different threads, stop from one at a time. No call waits without a bound. Returns: 0 or
+ * -errno and *err (NULL: not wanted) in words.
+ */
+#ifndef CRL_ENGINE_H
+#define CRL_ENGINE_H
+
+#include "err.h"
+#include "stream.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+struct crl_engine {
+	const char *name; /* as on the command line, testpmd's where it has one */
+	const char *what; /* one line for --help */
+	uint32_t needs;	  /* CRL_Q_RX, CRL_Q_TX: the sides of which a stream must have */
+	enum crl_turn (*turn)(struct crl_stream *s); /* one bounded iteration, on a host thread */
+	/* More checks of a stream's options before it starts, NULL: none. */
+	int (*check)(const struct crl_stream *s, struct crl_err *err);
+};
+
+/* The engines of engines/, in the order of their names; ends with name NULL. */
+extern const struct crl_engine crl_engines[];
+
+/* NULL: no engine of that name; crl_engine_names() says which there are. */
+const struct crl_engine *crl_engine_find(const char *name);
+/* "icmpecho, io, macswap, rxonly, txonly" into buf of bytes. Returns buf. */
+const char *crl_engine_names(char *buf, size_t bytes);
+
+/* txonly's options where they are zero, as testpmd has them. */
+void crl_engine_opts_default(struct crl_engine_opts *opts);
+/* "64" or "64,128,..." as in testpmd's --txpkts. -EINVAL: no numbers, a zero, or too many. */
+int crl_engine_opts_txpkts(struct crl_engine_opts *opts, const char *list, struct crl_err *err);
+
+enum crl_where {
+	CRL_ON_HOST = 0, /* host threads */
+	CRL_ON_CUDA =
+		1, /* a persistent kernel, one block a stream; libcarillon_cuda is loaded for it */
+};
+
+/* A receive and a send queue that one engine instance joins. The structs stay the caller's,
+ * unmoved. */
+struct crl_stream_cfg {
+	struct crl_queue_dev *rx; /* NULL: none */
+	struct crl_queue_dev *tx; /* NULL: none; may equal rx, or be of another port */
+	struct crl_ctl *ctl;	  /* NULL: rx's, or tx's where there is no rx */
+	uint32_t tx_lkey; /* of rx's buffers on tx's device; 0: rx's own key, right within a device
+			   */
+};
+
+#define CRL_ENGINE_OWN_THREADS 1u /* start no thread: the caller's call crl_engine_work() */
+
+struct crl_engine_cfg {
+	uint32_t size;	/* sizeof(struct crl_engine_cfg) */
+	uint32_t flags; /* CRL_ENGINE_* */
+	enum crl_where where;
+	int cuda_device; /* CRL_ON_CUDA */
+	const struct crl_engine *engine;
+	const struct crl_engine_opts *opts; /* NULL: defaults; copied */
+	const struct crl_stream_cfg *streams;
+	uint32_t nr_streams;
+	uint32_t burst;	     /* packets an iteration; 0: 32; up to CRL_BURST_MAX */
+	uint32_t nr_threads; /* CRL_ON_HOST; stream i runs on thread i % nr_threads. 0: one each */
+	const int *
+		cpus; /* [nr_threads] CPU of each thread, negative: not pinned; NULL: none pinned */
+};
+
+struct crl_engine_run;
+
+/*
+ * Checks everything, then starts. The queues belong to the run until it has stopped.
+ *   -EINVAL    an argument, an option, a queue that is not READY or has not the side that is needed
+ *   -EPROTO    a queue was filled by a host of another CRL_DEV_ABI; err names both
+ *   -EBUSY     one side of a queue is in two streams
+ *   -ENOSYS    CRL_ON_CUDA and no libcarillon_cuda, or an engine that it does not have
+ *   -EAGAIN    no thread could be made;  -ENOMEM
+ */
+int crl_engine_start(
+	const struct crl_engine_cfg *cfg, struct crl_engine_run **run, struct crl_err *err);
+
+/*
+ * With CRL_ENGINE_OWN_THREADS: runs thread's streams until they have left, on the caller's thread.
+ * Each number from 0 to nr_threads - 1 must be called once. -EINVAL: no such number.
+ */
+int crl_engine_work(struct crl_engine_run *run, uint32_t thread);
+
+/*
+ * Asks all streams to leave and waits up to wait_ns. 0: all left, their sends came back or were
+ * given up after CRL_DRAIN_NS_MAX, the run is freed. -ETIMEDOUT: some have not left; err names the
+ * first; the run lives, call again. Own threads must have returned from crl_engine_work() as well.
+ */
+int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
+
+/* For inspection while the run lives: its streams, as this program built them. */
+uint32_t crl_engine_nr_streams(const struct crl_engine_run *run);
+const struct crl_stream *crl_engine_stream(const struct crl_engine_run *run, uint32_t i);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* CRL_ENGINE_H */

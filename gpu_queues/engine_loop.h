@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Around an engine's iteration: control words, heartbeat, error and stop. The runners
+ * (run_threads.c, run_cuda.cu) call an engine's turn function without end; it calls
+ * crl_stream_look() and, when that says so, its own work. An iteration is bounded, so that a stop
+ * is seen soon whatever the NIC does.
+ *
+ * A stream leaves only after its sends completed or CRL_DRAIN_NS_MAX passed: the host frees memory
+ * next. A failed stream stands still with parked set, heartbeat rising, until the host stops or
+ * re-arms it.
+ */
+#ifndef CRL_ENGINE_LOOP_H
+#define CRL_ENGINE_LOOP_H
+
+#include "stream.h"
+
+CRL_FN void crl_stream_set_parked(struct crl_stream *s, uint32_t parked)
+{
+	crl_order_work_before_word(); /* pairs with the host's touch of the queues after it saw the
+					 word */
+	crl_st32(&s->ctl->parked, parked);
+}
+
+/* Sees errors, then what the host wants. Once every CRL_LOOK_EVERY turns and whenever not in RUN.
+ */
+CRL_FN void crl_stream_obey(struct crl_stream *s)
+{
+	uint32_t stop = crl_ld32(&s->ctl->stop), park = crl_ld32(&s->ctl->park);
+	uint32_t rearm = crl_ld32(&s->ctl->rearm);
+
+	crl_order_seq_before_error(); /* pairs with the host's set-up of queues before it raised
+					 rearm */
+	if (s->mode != CRL_MODE_STOPPING && stop) {
+		s->mode = CRL_MODE_STOPPING;
+		s->deadline_ns = crl_now_ns() + CRL_DRAIN_NS_MAX;
+		return;
+	}
+	if (s->mode == CRL_MODE_FAILED && rearm != s->rearmed) {
+		crl_stream_rearm(s);
+		s->rearmed = rearm;
+		s->mode = CRL_MODE_RUN;
+		crl_stream_set_parked(s, 0);
+		crl_st32(&s->ctl->rearmed, rearm);
+	} else if (s->mode == CRL_MODE_RUN && park) {
+		s->mode = CRL_MODE_PARKED;
+		crl_stream_set_parked(s, 1);
+	} else if (s->mode == CRL_MODE_PARKED && !park) {
+		s->mode = CRL_MODE_RUN;
+		crl_stream_set_parked(s, 0);
+	}
+}
+
+/* Waits for sends in flight, a bounded step at a time; true when there is no more to wait for. */
+CRL_FN bool crl_stream_drain(struct crl_stream *s)
+{
+	if (s->tx)
+		crl_stream_reap(s);
+	crl_rq_refill(s->rx ? &s->rx->rq : NULL, s->tx ? &s->tx->sq : NULL);
+	return crl_stream_drained(s) || crl_now_ns() > s->deadline_ns;
+}
+
+CRL_FN enum crl_turn crl_stream_leave(struct crl_stream *s)
+{
+	s->mode = CRL_MODE_LEFT;
+	crl_stream_publish(s);
+	crl_order_work_before_word(); /* pairs with the host's freeing of what it saw us leave */
+	crl_st32(&s->ctl->done, 1);
+	return CRL_TURN_LEFT;
+}
+
+/*
+ * Before each iteration. *run: do the work. Otherwise the return value is the turn's.
+ */
+CRL_FN enum crl_turn crl_stream_look(struct crl_stream *s, bool *run)
+{
+	*run = false;
+	if (s->turns++ % CRL_LOOK_EVERY == 0 || s->mode != CRL_MODE_RUN) {
+		crl_st64(&s->ctl->heartbeat, s->turns);
+		crl_stream_publish(s);
+		crl_stream_obey(s);
+	}
+	if (s->mode == CRL_MODE_RUN && crl_stream_failed(s)) {
+		s->mode = CRL_MODE_FAILING;
+		s->deadline_ns = crl_now_ns() + CRL_DRAIN_NS_MAX;
+	}
+	if (s->mode == CRL_MODE_FAILING && crl_stream_drain(s)) {
+		s->mode = CRL_MODE_FAILED;
+		crl_stream_publish(s);
+		crl_stream_set_parked(s, 1);
+	}
+	if (s->mode == CRL_MODE_STOPPING && crl_stream_drain(s))
+		return crl_stream_leave(s);
+	*run = s->mode == CRL_MODE_RUN;
+	return CRL_TURN_IDLE;
+}
+
+/*
+ * First act of a runner. False: the queues were filled by a host with another ABI, which the
+ * mailbox says, and the stream must not be turned.
+ */
+CRL_FN bool crl_stream_begin(struct crl_stream *s)
+{
+	struct crl_queue_dev *q = s->rx && s->rx->abi != CRL_DEV_ABI ? s->rx : s->tx;
+
+	crl_st32(&s->ctl->abi, CRL_DEV_ABI);
+	if (!q || q->abi == CRL_DEV_ABI)
+		return true;
+	crl_qerror_put(q->error, CRL_QERR_ABI, q == s->rx, 0, q->abi, NULL, NULL);
+	s->mode = CRL_MODE_LEFT;
+	crl_order_work_before_word(); /* pairs with the host's read of the mailbox */
+	crl_st32(&s->ctl->done, 1);
+	return false;
+}
+
+#endif /* CRL_ENGINE_LOOP_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between host code and libcarillon_cuda, which is built where there is an nvcc: plain C, so that
+ * engine.c finds the three functions with dlsym() and links no CUDA.
+ */
+#ifndef CRL_LAUNCH_H
+#define CRL_LAUNCH_H
+
+#include "err.h"
+#include "stream.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+struct crl_cuda_run;
+
+#define CRL_CUDA_LIBRARY "libcarillon_cuda.so.0"
+
+/* The CRL_DEV_ABI of the kernels. */
+uint32_t crl_cuda_abi(void);
+
+/*
+ * Starts engine's kernel on device, one block a stream. The streams and the queues they point to
+ * are copied to the GPU; every address in them is one that the GPU can use. The kernel leaves when
+ * each stream's ctl->stop is set. -ENOSYS: no kernel of that name. -EIO: CUDA refused; err says
+ * what.
+ */
+int crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
+	struct crl_cuda_run **run, struct crl_err *err);
+
+/*
+ * Waits up to wait_ns for the kernel's end, copies queue states back, frees. -ETIMEDOUT: it still
+ * runs, nothing was freed. -EIO: it ended with a CUDA error, all is freed.
+ */
+int crl_cuda_stop(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* CRL_LAUNCH_H */

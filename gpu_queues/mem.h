@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every access to memory that another party also touches: the NIC (rings, records, registers, CQEs,
+ * packet bytes) or the other processor (control words, counters, mailbox). An access here happens
+ * exactly once, whole, where it stands, and orders nothing: ordering is order.h's.
+ *
+ * Loads are volatile, which in CUDA is a system-scope relaxed access and never takes the read-only
+ * path (ld.global.nc), whose copy would not see what the NIC wrote since. Addresses are multiples
+ * of the access's width, except in packets, whose fields lie on even addresses: two bytes at most
+ * there.
+ */
+#ifndef CRL_MEM_H
+#define CRL_MEM_H
+
+#include "port.h"
+#include "wire/be.h"
+
+typedef uint16_t CRL_MAY_ALIAS crl_mem16;
+typedef uint32_t CRL_MAY_ALIAS crl_mem32;
+typedef uint64_t CRL_MAY_ALIAS crl_mem64;
+
+/* Sixteen bytes, what one store to a ring writes. */
+struct CRL_MAY_ALIAS crl_seg {
+	CRL_ALIGNAS(16) uint64_t q[2];
+};
+CRL_STATIC_ASSERT(sizeof(struct crl_seg) == 16, "a WQE segment");
+
+CRL_FN uint8_t crl_ld8(const void *p)
+{
+	return *(const volatile uint8_t *)p;
+}
+
+CRL_FN uint16_t crl_ld16(const void *p)
+{
+	return *(const volatile crl_mem16 *)p;
+}
+
+CRL_FN uint32_t crl_ld32(const void *p)
+{
+	return *(const volatile crl_mem32 *)p;
+}
+
+CRL_FN uint64_t crl_ld64(const void *p)
+{
+	return *(const volatile crl_mem64 *)p;
+}
+
+CRL_FN void crl_st8(void *p, uint8_t v)
+{
+	*(volatile uint8_t *)p = v;
+}
+
+CRL_FN void crl_st16(void *p, uint16_t v)
+{
+	*(volatile crl_mem16 *)p = v;
+}
+
+CRL_FN void crl_st32(void *p, uint32_t v)
+{
+	*(volatile crl_mem32 *)p = v;
+}
+
+CRL_FN void crl_st64(void *p, uint64_t v)
+{
+	*(volatile crl_mem64 *)p = v;
+}
+
+/* Wire words: in a packet or a CQE as they lie there. */
+CRL_FN uint16_t crl_ld_be16(const void *p)
+{
+	return crl_bswap16(crl_ld16(p));
+}
+
+CRL_FN uint32_t crl_ld_be32(const void *p)
+{
+	return crl_bswap32(crl_ld32(p));
+}
+
+CRL_FN void crl_st_be16(void *p, uint16_t v)
+{
+	crl_st16(p, crl_bswap16(v));
+}
+
+CRL_FN void crl_st_be32(void *p, uint32_t v)
+{
+	crl_st32(p, crl_bswap32(v));
+}
+
+/* One 16-byte store to a ring: dst is aligned to 16. */
+CRL_FN void crl_st_seg(void *dst, struct crl_seg s)
+{
+#if defined(__CUDA_ARCH__)
+	__asm__ volatile("st.v2.b64 [%0], {%1, %2};" ::"l"(dst), "l"(s.q[0]), "l"(s.q[1])
+			 : "memory");
+#else
+	*(struct crl_seg *)dst = s;
+#endif
+}
+
+/*
+ * The doorbell: one eight-byte store to a NIC register. In CUDA a .mmio store, which the GPU
+ * neither merges nor repeats; on the host an ordinary aligned store to a mapping that is not
+ * write-back.
+ */
+CRL_FN void crl_st_mmio64(void *reg, uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+	__asm__ volatile("st.mmio.relaxed.sys.global.u64 [%0], %1;" ::"l"(reg), "l"(v) : "memory");
+#else
+	*(volatile crl_mem64 *)reg = v;
+#endif
+}
+
+/* Bytes out of shared memory into a local array, for dumps of WQEs and CQEs; n a multiple of 8. */
+CRL_FN void crl_ld_bytes(uint8_t *local, const void *p, uint32_t n)
+{
+	const uint8_t *src = (const uint8_t *)p;
+	uint32_t i;
+	int b;
+
+	for (i = 0; i < n; i += 8u) {
+		uint64_t q = crl_ld64(src + i);
+
+		for (b = 0; b < 8; b++)
+			local[i + (uint32_t)b] = (uint8_t)(q >> 8 * b);
+	}
+}
+
+#endif /* CRL_MEM_H */

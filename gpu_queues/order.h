@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * THE place for ordering. Each edge of the protocol between an engine and a NIC is one function,
+ * named for what it guarantees; the comment names the two observers and the accesses it keeps
+ * apart. No fence, barrier or flush stands anywhere else. README.md has the same as a table.
+ *
+ * On a GPU an edge is __threadfence_system(). PTX promises a PCIe device nothing at any scope; what
+ * is known is that system scope is the stronger practice: with no fence 0.06 to 0.4% of posts over
+ * PCIe showed the observer an old WQE, with it none. A GPU-scope edge would be a separate, named
+ * function with its measurement and the placement it needs; there is none today.
+ *
+ * On the host the bodies are the ones its architecture needs toward a coherent DMA device: x86-64
+ * keeps stores in order and loads in order, so the compiler must be held and the write-combining
+ * register be fenced; arm64 needs its barriers of the outer shareable domain.
+ *
+ * Cost: one fence is about 1200 cycles on an H200. Edges stand once a burst, never once a packet.
+ */
+#ifndef CRL_ORDER_H
+#define CRL_ORDER_H
+
+#include "port.h"
+
+/* Stores before stores, as a device sees them. */
+CRL_FN void crl_fence_store(void)
+{
+#if defined(__CUDA_ARCH__)
+	__threadfence_system();
+#elif defined(__aarch64__)
+	__asm__ volatile("dmb oshst" ::: "memory");
+#elif defined(__x86_64__)
+	__asm__ volatile("" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/* Loads before loads and stores, of what a device wrote. */
+CRL_FN void crl_fence_load(void)
+{
+#if defined(__CUDA_ARCH__)
+	__threadfence_system();
+#elif defined(__aarch64__)
+	__asm__ volatile("dmb osh" ::: "memory");
+#elif defined(__x86_64__)
+	__asm__ volatile("" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/* Stores to memory before stores to a register; on x86-64 also out of the write-combining buffers.
+ */
+CRL_FN void crl_fence_mmio(void)
+{
+#if defined(__CUDA_ARCH__)
+	__threadfence_system();
+#elif defined(__aarch64__)
+	__asm__ volatile("dmb oshst" ::: "memory");
+#elif defined(__x86_64__)
+	__asm__ volatile("sfence" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/*
+ * Packet bytes written by this thread, before the WQE that names them.
+ * Observers: this thread; the NIC's payload read, which follows its WQE read. The NIC reads a WQE
+ * only after the record or register told it to, so crl_order_wqe_before_record(), which is
+ * cumulative, holds this edge too: the body keeps the compiler only. Bytes written by another
+ * thread need crl_order_producer_before_ringer() in that thread.
+ */
+CRL_FN void crl_order_payload_before_wqe(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+/*
+ * WQEs of a burst, before the doorbell record that counts them.
+ * Observers: the ringing lane; the NIC's WQE fetch, once it has read the record (on its own, at any
+ * doorbell of the page, also one of another queue).
+ */
+CRL_FN void crl_order_wqe_before_record(void)
+{
+	crl_fence_store();
+}
+
+/*
+ * Doorbell record, before the register. Observers: the ringing lane; the NIC's record read, which a
+ * register write triggers. Without it a NIC that takes the record's count sees the old one and
+ * sleeps.
+ */
+CRL_FN void crl_order_record_before_uar(void)
+{
+	crl_fence_mmio();
+}
+
+/*
+ * A register store, before whatever this thread does next: out of the write-combining buffer at
+ * once, and in order with the next store to the same register. Observers: the ringing lane; the
+ * NIC's register. A GPU's .mmio store needs none.
+ */
+CRL_FN void crl_order_uar_out(void)
+{
+#if !defined(__CUDA_ARCH__)
+	crl_fence_mmio();
+#endif
+}
+
+/*
+ * The owner bit of a CQE, before the rest of the CQE and the packet bytes. Observers: the NIC,
+ * which writes payload, then CQE, its last byte last; the polling lane. Once for all CQEs seen in a
+ * burst.
+ */
+CRL_FN void crl_order_cqe_before_payload(void)
+{
+	crl_fence_load();
+}
+
+/*
+ * Reads of CQEs and packets, before the record that gives their slots back. Observers: the polling
+ * lane; the NIC's next write to the slot. Once a burst for the RQ's record and both CQs' records.
+ */
+CRL_FN void crl_order_reads_before_giveback(void)
+{
+	crl_fence_load();
+}
+
+/*
+ * A send's CQE, before its WQE slot or buffer is written again. Observers: the NIC's last read of
+ * slot and buffer, which came before its CQE; the lane that reuses them, also when it is another
+ * than the one that polled.
+ */
+CRL_FN void crl_order_send_done_before_reuse(void)
+{
+	crl_fence_load();
+}
+
+/*
+ * WQEs and payload by a producing thread, before it tells the thread that rings. Observers:
+ * producer; the NIC, through the ringer's record and register stores.
+ */
+CRL_FN void crl_order_producer_before_ringer(void)
+{
+	crl_fence_store();
+}
+
+/*
+ * A poller's view of CQE and payload, before it tells a worker thread of the packet; the worker
+ * calls it again after it was told and before it reads. Observers: the NIC through the poller; the
+ * worker.
+ */
+CRL_FN void crl_order_poller_before_worker(void)
+{
+	crl_fence_load();
+}
+
+/*
+ * WQEs, before the index under which another processor will ring for them (a proxy that owns the
+ * register). Observers: the building lane; the proxy and, after its record store, the NIC.
+ */
+CRL_FN void crl_order_wqe_before_published_index(void)
+{
+	crl_fence_store();
+}
+
+/*
+ * A CQ's arm word in its record, before the arm register. Observers: the arming thread; the NIC,
+ * which reads the record when the register is written.
+ */
+CRL_FN void crl_order_cq_arm(void)
+{
+	crl_fence_mmio();
+}
+
+/* An error mailbox's contents, before its seq. Observers: the engine; the host's control loop. */
+CRL_FN void crl_order_error_before_seq(void)
+{
+	crl_fence_store();
+}
+
+/* A mailbox's seq or a control word, before what it announces. Observers: the other processor; the
+ * reader. */
+CRL_FN void crl_order_seq_before_error(void)
+{
+	crl_fence_load();
+}
+
+/* What an engine did to its queues, before the control word that says it stands still or has left.
+ */
+CRL_FN void crl_order_work_before_word(void)
+{
+	crl_fence_store();
+}
+
+#endif /* CRL_ORDER_H */
