@@ -15,12 +15,20 @@
 #define CRL_DEPTH_MIN	  1u
 #define CRL_DEPTH_MAX	  32768u
 
+/* ---- Engines ---- */
+
+#define CRL_BURST_MAX	    64u /* packets an iteration */
+#define CRL_TXPKTS_MAX	    16u /* segments of a txonly frame */
+#define CRL_LOOK_EVERY	    32u /* iterations between two looks at the control words */
+#define CRL_EMPW_FRAMES_MAX 32u /* of one multi-packet send, as net_mlx5: what one CQE frees */
+#define CRL_DRAIN_NS_MAX    500000000u /* a stopping or failed stream waits so long for its sends */
+
 /* ---- The software ConnectX's tables ---- */
 
 /*
  * Powers of two. An object's slot is its number & (MAX - 1), a key's its index & (MAX - 1) with
- * index = key >> 8; so the firmware gives numbers of one kind that differ in these low bits, and any
- * bits above. A second object in an occupied slot is refused with -EEXIST.
+ * index = key >> 8; so the firmware gives numbers of one kind that differ in these low bits, and
+ * any bits above. A second object in an occupied slot is refused with -EEXIST.
  */
 #define SCX_DP_SQ_MAX	   2048u
 #define SCX_DP_RQ_MAX	   2048u
@@ -28,7 +36,7 @@
 #define SCX_DP_MKEY_MAX	   4096u
 #define SCX_DP_TIR_MAX	   1024u
 #define SCX_DP_RQT_MAX	   256u
-#define SCX_DP_RQT_LEN	   512u	  /* entries of one indirection table */
+#define SCX_DP_RQT_LEN	   512u /* entries of one indirection table */
 #define SCX_DP_RULE_MAX	   1024u
 #define SCX_DP_COUNTER_MAX 256u	  /* counter sets; 0: not counted by set */
 #define SCX_DP_FRAME_MAX   16384u /* bytes of the longest frame of any port */
@@ -41,11 +49,17 @@
 #if CRL_DEPTH_MAX > 0x10000u / 2u
 #error "a ring of more than half of what 16 bits count cannot tell full from empty on the wire"
 #endif
+#if CRL_EMPW_FRAMES_MAX > CRL_BURST_MAX || CRL_EMPW_FRAMES_MAX > 61u || CRL_TXPKTS_MAX > 61u
+#error "a WQE has 63 segments, two of which are not the frames'"
+#endif
+#if CRL_BURST_MAX > 255u
+#error "a cookie counts the slots of a send in eight bits"
+#endif
 #if SCX_DP_CQ_MAX < SCX_DP_SQ_MAX + SCX_DP_RQ_MAX
 #error "softcx: each SQ and RQ may have a CQ of its own"
 #endif
-#if SCX_DP_SQ_MAX & (SCX_DP_SQ_MAX - 1u) || SCX_DP_RQ_MAX & (SCX_DP_RQ_MAX - 1u) || \
-	SCX_DP_CQ_MAX & (SCX_DP_CQ_MAX - 1u) || SCX_DP_MKEY_MAX & (SCX_DP_MKEY_MAX - 1u) || \
+#if SCX_DP_SQ_MAX & (SCX_DP_SQ_MAX - 1u) || SCX_DP_RQ_MAX & (SCX_DP_RQ_MAX - 1u) ||                \
+	SCX_DP_CQ_MAX & (SCX_DP_CQ_MAX - 1u) || SCX_DP_MKEY_MAX & (SCX_DP_MKEY_MAX - 1u) ||        \
 	SCX_DP_TIR_MAX & (SCX_DP_TIR_MAX - 1u) || SCX_DP_RQT_MAX & (SCX_DP_RQT_MAX - 1u)
 #error "softcx: slots are found by masking, so a table's size is a power of two"
 #endif

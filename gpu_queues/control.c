@@ -11,7 +11,8 @@
 #include "order.h"
 
 /* Empties one mailbox; false: there was nothing in it. */
-static bool take_error(struct crl_qerror *e, struct crl_err *err)
+static bool
+take_error(struct crl_qerror *e, struct crl_err *err)
 {
 	struct crl_qerror copy;
 
@@ -26,8 +27,8 @@ static bool take_error(struct crl_qerror *e, struct crl_err *err)
 }
 
 /* Whether the heartbeat's state changed; a note then. */
-static bool check_heartbeat(
-	struct crl_watch *w, uint64_t now_ns, uint64_t stall_ns, struct crl_note *note)
+static bool
+check_heartbeat(struct crl_watch *w, uint64_t now_ns, uint64_t stall_ns, struct crl_note *note)
 {
 	uint64_t beat = crl_ld64(&w->ctl->heartbeat);
 
@@ -51,7 +52,8 @@ static bool check_heartbeat(
 	return true;
 }
 
-static bool check_left(struct crl_watch *w, struct crl_note *note)
+static bool
+check_left(struct crl_watch *w, struct crl_note *note)
 {
 	if (w->left || crl_ld32(&w->ctl->done) == 0)
 		return false;
@@ -61,7 +63,8 @@ static bool check_left(struct crl_watch *w, struct crl_note *note)
 	return true;
 }
 
-int crl_control_step(struct crl_watch *watch, uint32_t nr, uint64_t now_ns, uint64_t stall_ns,
+int
+crl_control_step(struct crl_watch *watch, uint32_t nr, uint64_t now_ns, uint64_t stall_ns,
 	struct crl_note *note, int max)
 {
 	uint32_t i, k;
@@ -83,17 +86,20 @@ int crl_control_step(struct crl_watch *watch, uint32_t nr, uint64_t now_ns, uint
 	return n;
 }
 
-void crl_control_stop(struct crl_watch *watch)
+void
+crl_control_stop(struct crl_watch *watch)
 {
 	crl_st32(&watch->ctl->stop, 1);
 }
 
-void crl_control_park(struct crl_watch *watch, bool park)
+void
+crl_control_park(struct crl_watch *watch, bool park)
 {
 	crl_st32(&watch->ctl->park, park);
 }
 
-bool crl_control_parked(const struct crl_watch *watch)
+bool
+crl_control_parked(const struct crl_watch *watch)
 {
 	bool parked = crl_ld32(&watch->ctl->parked) != 0;
 
@@ -102,7 +108,8 @@ bool crl_control_parked(const struct crl_watch *watch)
 	return parked;
 }
 
-int crl_control_rearm(struct crl_watch *watch)
+int
+crl_control_rearm(struct crl_watch *watch)
 {
 	uint32_t k;
 
@@ -118,7 +125,8 @@ int crl_control_rearm(struct crl_watch *watch)
 	return 0;
 }
 
-bool crl_control_rearmed(const struct crl_watch *watch)
+bool
+crl_control_rearmed(const struct crl_watch *watch)
 {
 	return crl_ld32(&watch->ctl->rearmed) == crl_ld32(&watch->ctl->rearm);
 }

@@ -35,23 +35,27 @@ struct crl_pkt {
 
 #define CRL_CQE_TAIL offsetof(struct crl_cqe64, wqe_counter) /* counter, signature, op_own */
 
-CRL_FN uint16_t crl_tail_counter(uint32_t tail)
+CRL_FN uint16_t
+crl_tail_counter(uint32_t tail)
 {
 	return crl_bswap16((uint16_t)tail);
 }
 
-CRL_FN uint8_t crl_tail_op_own(uint32_t tail)
+CRL_FN uint8_t
+crl_tail_op_own(uint32_t tail)
 {
 	return (uint8_t)(tail >> 24);
 }
 
-CRL_FN struct crl_cqe64 *crl_cq_entry(const struct crl_cq *cq, uint64_t ci)
+CRL_FN struct crl_cqe64 *
+crl_cq_entry(const struct crl_cq *cq, uint64_t ci)
 {
 	return &cq->cqe[cq->flags & CRL_CQ_COLLAPSED ? 0 : crl_ring_slot(ci, cq->log_depth)];
 }
 
 /* The tail of entry ci, and whether the NIC wrote it in this lap. */
-CRL_FN bool crl_cq_peek(const struct crl_cq *cq, uint64_t ci, uint32_t *tail)
+CRL_FN bool
+crl_cq_peek(const struct crl_cq *cq, uint64_t ci, uint32_t *tail)
 {
 	*tail = crl_ld32((const uint8_t *)crl_cq_entry(cq, ci) + CRL_CQE_TAIL);
 	if (cq->flags & CRL_CQ_COLLAPSED)
@@ -61,8 +65,9 @@ CRL_FN bool crl_cq_peek(const struct crl_cq *cq, uint64_t ci, uint32_t *tail)
 
 /* Puts the first error of a queue into its mailbox; wqe_bytes may be NULL. Call after the CQE edge.
  */
-CRL_FN void crl_qerror_put(struct crl_qerror *e, uint32_t kind, bool is_rx, uint32_t qn,
-	uint32_t wqe, const struct crl_cqe64 *cqe, const uint8_t *wqe_bytes)
+CRL_FN void
+crl_qerror_put(struct crl_qerror *e, uint32_t kind, bool is_rx, uint32_t qn, uint32_t wqe,
+	const struct crl_cqe64 *cqe, const uint8_t *wqe_bytes)
 {
 	const struct crl_err_cqe *err = (const struct crl_err_cqe *)cqe;
 
@@ -87,7 +92,8 @@ CRL_FN void crl_qerror_put(struct crl_qerror *e, uint32_t kind, bool is_rx, uint
  * Looks at one send CQE; *seen: whether there was one. Moves completed and, in an ordinary CQ, ci.
  * CRL_FAILED: an error CQE or one that cannot be; *kind says which.
  */
-CRL_FN enum crl_st crl_sq_poll_one(struct crl_sq *sq, uint32_t *kind, bool *seen)
+CRL_FN enum crl_st
+crl_sq_poll_one(struct crl_sq *sq, uint32_t *kind, bool *seen)
 {
 	uint32_t tail, op;
 	uint64_t w;
@@ -116,7 +122,8 @@ CRL_FN enum crl_st crl_sq_poll_one(struct crl_sq *sq, uint32_t *kind, bool *seen
  * CRL_AGAIN: nothing did. CRL_FAILED: an error CQE came, now or before; what completed before it
  * can be taken.
  */
-CRL_FN enum crl_st crl_sq_poll(struct crl_sq *sq, struct crl_qerror *error, uint32_t max)
+CRL_FN enum crl_st
+crl_sq_poll(struct crl_sq *sq, struct crl_qerror *error, uint32_t max)
 {
 	uint64_t before = sq->completed, w;
 	enum crl_st st = CRL_AGAIN;
@@ -152,7 +159,8 @@ CRL_FN enum crl_st crl_sq_poll(struct crl_sq *sq, struct crl_qerror *error, uint
  * again. CRL_AGAIN: none is complete. CRL_FAILED: the queue failed and this WQE was not sent, or
  * was the one that failed.
  */
-CRL_FN enum crl_st crl_sq_take(struct crl_sq *sq, uint64_t *cookie)
+CRL_FN enum crl_st
+crl_sq_take(struct crl_sq *sq, uint64_t *cookie)
 {
 	uint32_t slot = crl_ring_slot(sq->ci, sq->log_depth);
 	bool sent = sq->ci < sq->completed;
@@ -169,7 +177,8 @@ CRL_FN enum crl_st crl_sq_take(struct crl_sq *sq, uint64_t *cookie)
 }
 
 /* What one good receive CQE says, as a packet. */
-CRL_FN void crl_rq_packet(
+CRL_FN void
+crl_rq_packet(
 	const struct crl_rq *rq, const struct crl_cqe64 *cqe, uint64_t index, struct crl_pkt *pkt)
 {
 	uint64_t at = (uint64_t)crl_ring_slot(index, rq->log_depth) * rq->stride + rq->headroom;
@@ -187,7 +196,8 @@ CRL_FN void crl_rq_packet(
 }
 
 /* CQEs that the NIC has written, up to max. */
-CRL_FN uint32_t crl_cq_count(const struct crl_cq *cq, uint32_t max)
+CRL_FN uint32_t
+crl_cq_count(const struct crl_cq *cq, uint32_t max)
 {
 	uint32_t n = 0, tail;
 
@@ -197,7 +207,8 @@ CRL_FN uint32_t crl_cq_count(const struct crl_cq *cq, uint32_t max)
 }
 
 /* Checks one receive CQE and makes a packet of it; *kind: what is wrong when it returns false. */
-CRL_FN bool crl_rq_take_one(struct crl_rq *rq, struct crl_pkt *pkt, uint32_t *kind)
+CRL_FN bool
+crl_rq_take_one(struct crl_rq *rq, struct crl_pkt *pkt, uint32_t *kind)
 {
 	struct crl_cqe64 *cqe = crl_cq_entry(&rq->cq, rq->cq.ci);
 	uint32_t tail, op;
@@ -224,7 +235,8 @@ CRL_FN bool crl_rq_take_one(struct crl_rq *rq, struct crl_pkt *pkt, uint32_t *ki
  * the queue is in error, now or before; frames that came before the error were given by this or an
  * earlier call (*n may be more than 0).
  */
-CRL_FN enum crl_st crl_rq_poll(
+CRL_FN enum crl_st
+crl_rq_poll(
 	struct crl_rq *rq, struct crl_qerror *error, struct crl_pkt *pkt, uint32_t max, uint32_t *n)
 {
 	uint32_t i, kind = 0, seen;
@@ -254,7 +266,8 @@ CRL_FN enum crl_st crl_rq_poll(
  * Tells the NIC which CQEs were read. The caller has called crl_order_reads_before_giveback() since
  * it read them. Returns true when the record was written.
  */
-CRL_FN bool crl_cq_giveback(struct crl_cq *cq)
+CRL_FN bool
+crl_cq_giveback(struct crl_cq *cq)
 {
 	if (cq->ci == cq->ci_told || (cq->flags & (CRL_CQ_OVERRUN_IGNORE | CRL_CQ_COLLAPSED)))
 		return false;

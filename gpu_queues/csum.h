@@ -10,7 +10,8 @@
 #include "mem.h"
 
 /* Adds bytes [p, p + len) to a running sum; p is even, an odd last byte counts as followed by 0. */
-CRL_FN uint32_t crl_csum_add(uint32_t sum, const uint8_t *p, uint32_t len)
+CRL_FN uint32_t
+crl_csum_add(uint32_t sum, const uint8_t *p, uint32_t len)
 {
 	uint32_t i;
 
@@ -24,13 +25,15 @@ CRL_FN uint32_t crl_csum_add(uint32_t sum, const uint8_t *p, uint32_t len)
 }
 
 /* Adds one word whose value is given in host order. */
-CRL_FN uint32_t crl_csum_add_word(uint32_t sum, uint16_t v)
+CRL_FN uint32_t
+crl_csum_add_word(uint32_t sum, uint16_t v)
 {
 	return sum + crl_bswap16(v);
 }
 
 /* Folds a sum to the 16 bits that go into the header. */
-CRL_FN uint16_t crl_csum_fold(uint32_t sum)
+CRL_FN uint16_t
+crl_csum_fold(uint32_t sum)
 {
 	sum = (sum & 0xffffu) + (sum >> 16);
 	sum = (sum & 0xffffu) + (sum >> 16);
@@ -39,7 +42,8 @@ CRL_FN uint16_t crl_csum_fold(uint32_t sum)
 
 /* The checksum after a word changed from was to is, both as they lie in memory: ~(~HC + ~m + m').
  */
-CRL_FN uint16_t crl_csum_update(uint16_t csum, uint16_t was, uint16_t is)
+CRL_FN uint16_t
+crl_csum_update(uint16_t csum, uint16_t was, uint16_t is)
 {
 	uint32_t sum = (uint16_t)~csum;
 

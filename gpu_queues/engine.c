@@ -1,149 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The list of engines, the checks before one starts, and the building of its streams. Host code;
- * the loops themselves are run_threads.c and run_cuda.cu.
+ * Starting and stopping an engine: the checks before, and the building of its streams. Host code;
+ * the loops themselves are run_threads.c and run_cuda.cu, the list of engines engine_list.c.
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engines/icmpecho.h"
-#include "engines/io.h"
-#include "engines/macswap.h"
-#include "engines/rxonly.h"
-#include "engines/txonly.h"
 #include "queue_mem.h"
 #include "run.h"
 
 #define STEP "start engine"
 
-static enum crl_turn icmpecho_turn(struct crl_stream *s)
-{
-	return crl_fwd_turn(s, crl_icmpecho_packet);
-}
-
-static enum crl_turn io_turn(struct crl_stream *s)
-{
-	return crl_fwd_turn(s, crl_io_packet);
-}
-
-static enum crl_turn macswap_turn(struct crl_stream *s)
-{
-	return crl_fwd_turn(s, crl_macswap_packet);
-}
-
-static enum crl_turn rxonly_turn(struct crl_stream *s)
-{
-	return crl_fwd_turn(s, crl_rxonly_packet);
-}
-
-static enum crl_turn txonly_turn(struct crl_stream *s)
-{
-	return crl_txonly_turn(s);
-}
-
-static int txonly_check(const struct crl_stream *s, struct crl_err *err)
-{
-	uint32_t len = crl_txonly_len(&s->opts), nr = s->opts.txpkts_nr;
-	const struct crl_queue_dev *q = s->tx;
-
-	if (s->opts.txpkts[0] < CRL_TXONLY_HDR_BYTES)
-		return crl_err_set(err, -EINVAL, STEP, "give a first segment of 42 bytes or more",
-			"txonly: the first segment has %u bytes and must hold the headers",
-			s->opts.txpkts[0]);
-	if (q->mtu != 0 && len > q->mtu)
-		return crl_err_set(err, -EINVAL, STEP,
-			"give smaller --txpkts or raise the port's MTU",
-			"txonly: a frame of %u bytes, the port sends up to %u", len, q->mtu);
-	if (q->txbuf.addr == NULL || q->txbuf.bytes < len)
-		return crl_err_set(err, -EINVAL, STEP, "give the queue a txbuf",
-			"txonly: queue %u has %llu bytes for frames of its own, a frame has %u",
-			q->index, (unsigned long long)q->txbuf.bytes, len);
-	if (crl_wqebbs(2u + nr) > crl_ring_depth(q->sq.log_depth))
-		return crl_err_set(err, -EINVAL, STEP, "use a deeper ring or fewer segments",
-			"txonly: %u segments need %u WQEBBs, the ring has %llu", nr,
-			crl_wqebbs(2u + nr), (unsigned long long)crl_ring_depth(q->sq.log_depth));
-	return 0;
-}
-
-const struct crl_engine crl_engines[] = {
-	{"icmpecho", "answers ARP, ping, ping6 and IPv6 neighbour solicitations",
-		CRL_Q_RX | CRL_Q_TX, icmpecho_turn, NULL},
-	{"io", "sends each frame as it came", CRL_Q_RX | CRL_Q_TX, io_turn, NULL},
-	{"macswap", "sends each frame with its MAC addresses swapped", CRL_Q_RX | CRL_Q_TX,
-		macswap_turn, NULL},
-	{"rxonly", "counts and drops", CRL_Q_RX, rxonly_turn, NULL},
-	{"txonly", "sends UDP frames without end", CRL_Q_TX, txonly_turn, txonly_check},
-	{NULL, NULL, 0, NULL, NULL},
-};
-
-const struct crl_engine *crl_engine_find(const char *name)
-{
-	const struct crl_engine *e;
-
-	for (e = crl_engines; e->name; e++) {
-		if (name && strcmp(e->name, name) == 0)
-			return e;
-	}
-	return NULL;
-}
-
-const char *crl_engine_names(char *buf, size_t bytes)
-{
-	const struct crl_engine *e;
-	size_t at = 0;
-
-	if (bytes > 0)
-		buf[0] = '\0';
-	for (e = crl_engines; e->name && at < bytes; e++)
-		at += (size_t)snprintf(buf + at, bytes - at, "%s%s", at ? ", " : "", e->name);
-	return buf;
-}
-
-void crl_engine_opts_default(struct crl_engine_opts *o)
-{
-	static const uint8_t peer[6] = {0x02, 0, 0, 0, 0, 0};
-
-	if (o->peer_mac[0] == 0 && memcmp(o->peer_mac, o->peer_mac + 1, 5) == 0)
-		memcpy(o->peer_mac, peer, sizeof(peer));
-	if (o->txpkts_nr == 0) {
-		o->txpkts_nr = 1;
-		o->txpkts[0] = 64;
-	}
-	o->src_ip = o->src_ip ? o->src_ip : 198u << 24 | 18u << 16 | 1u;
-	o->dst_ip = o->dst_ip ? o->dst_ip : 198u << 24 | 18u << 16 | 2u;
-	o->src_port = o->src_port ? o->src_port : 9u;
-	o->dst_port = o->dst_port ? o->dst_port : 9u;
-}
-
-int crl_engine_opts_txpkts(struct crl_engine_opts *o, const char *list, struct crl_err *err)
-{
-	const char *p = list, *fix = "give lengths as 64 or 64,128,...";
-	uint16_t nr = 0, len[CRL_TXPKTS_MAX];
-	unsigned long v;
-	char *end;
-
-	do {
-		if (nr == CRL_TXPKTS_MAX)
-			return crl_err_set(err, -EINVAL, "read --txpkts", fix,
-				"more than %u segments in \"%s\"", CRL_TXPKTS_MAX, list);
-		v = strtoul(p, &end, 10);
-		if (end == p || *p == '-' || v == 0 || v > UINT16_MAX ||
-			(*end != ',' && *end != '\0'))
-			return crl_err_set(err, -EINVAL, "read --txpkts", fix,
-				"\"%s\" is no list of lengths", list);
-		len[nr++] = (uint16_t)v;
-		p = end + 1;
-	} while (*end == ',');
-	memcpy(o->txpkts, len, nr * sizeof(len[0]));
-	o->txpkts_nr = nr;
-	return 0;
-}
-
 /* One side of a queue: there, of our ABI, ready, and of a shape that the data path takes. */
-static int check_side(const struct crl_queue_dev *q, uint32_t side, struct crl_err *err)
+static int
+check_side(const struct crl_queue_dev *q, uint32_t side, struct crl_err *err)
 {
 	uint32_t log = side == CRL_Q_RX ? q->rq.log_depth : q->sq.log_depth;
 	uint32_t state = side == CRL_Q_RX ? q->rq.state : q->sq.state;
@@ -178,7 +50,8 @@ static int check_side(const struct crl_queue_dev *q, uint32_t side, struct crl_e
 	return 0;
 }
 
-static int check_shared(const struct crl_engine_cfg *cfg, uint32_t i, struct crl_err *err)
+static int
+check_shared(const struct crl_engine_cfg *cfg, uint32_t i, struct crl_err *err)
 {
 	uint32_t k;
 
@@ -195,7 +68,8 @@ static int check_shared(const struct crl_engine_cfg *cfg, uint32_t i, struct crl
 	return 0;
 }
 
-static int check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
+static int
+check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
 {
 	uint32_t i;
 	int rc;
@@ -229,7 +103,8 @@ static int check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
 }
 
 /* Control words as a fresh engine finds them; rearm keeps counting. */
-static void ctl_reset(struct crl_stream *s)
+static void
+ctl_reset(struct crl_stream *s)
 {
 	crl_st32(&s->ctl->stop, 0);
 	crl_st32(&s->ctl->park, 0);
@@ -240,7 +115,8 @@ static void ctl_reset(struct crl_stream *s)
 }
 
 /* Counters go on from where an earlier engine on the same queues left them. */
-static void counts_load(struct crl_stream *s)
+static void
+counts_load(struct crl_stream *s)
 {
 	uint32_t i;
 
@@ -250,7 +126,8 @@ static void counts_load(struct crl_stream *s)
 		(&s->txc.packets)[i] = crl_ld64(&s->tx->stats->tx_packets + i);
 }
 
-static int stream_make(
+static int
+stream_make(
 	const struct crl_engine_cfg *cfg, uint32_t i, struct crl_stream **out, struct crl_err *err)
 {
 	const struct crl_stream_cfg *c = &cfg->streams[i];
@@ -276,7 +153,8 @@ static int stream_make(
 	return cfg->engine->check ? cfg->engine->check(s, err) : 0;
 }
 
-static void run_free(struct crl_engine_run *run)
+static void
+run_free(struct crl_engine_run *run)
 {
 	uint32_t i;
 
@@ -291,7 +169,8 @@ static void run_free(struct crl_engine_run *run)
 	free(run);
 }
 
-static int run_alloc(const struct crl_engine_cfg *cfg, struct crl_engine_run **out)
+static int
+run_alloc(const struct crl_engine_cfg *cfg, struct crl_engine_run **out)
 {
 	struct crl_engine_run *run = calloc(1, sizeof(*run));
 	uint32_t i;
@@ -317,8 +196,8 @@ static int run_alloc(const struct crl_engine_cfg *cfg, struct crl_engine_run **o
 }
 
 /* Loads the kernels and starts one; every failure says what a user can do about it. */
-static int cuda_start(
-	const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct crl_err *err)
+static int
+cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct crl_err *err)
 {
 	int (*start)(const char *, int, struct crl_stream *const *, uint32_t,
 		struct crl_cuda_run **, struct crl_err *);
@@ -343,8 +222,8 @@ static int cuda_start(
 		cfg->engine->name, cfg->cuda_device, run->stream, run->nr_streams, &run->cuda, err);
 }
 
-int crl_engine_start(
-	const struct crl_engine_cfg *cfg, struct crl_engine_run **out, struct crl_err *err)
+int
+crl_engine_start(const struct crl_engine_cfg *cfg, struct crl_engine_run **out, struct crl_err *err)
 {
 	struct crl_engine_run *run = NULL;
 	uint32_t i;
@@ -374,7 +253,8 @@ undo_run:
 }
 
 /* The first stream that has not left, for the message. */
-static uint32_t first_present(const struct crl_engine_run *run)
+static uint32_t
+first_present(const struct crl_engine_run *run)
 {
 	uint32_t i;
 
@@ -385,7 +265,8 @@ static uint32_t first_present(const struct crl_engine_run *run)
 	return 0;
 }
 
-int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
+int
+crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
 {
 	uint64_t deadline = crl_now_ns() + wait_ns;
 	uint32_t i;
@@ -402,12 +283,14 @@ int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err
 	return rc;
 }
 
-uint32_t crl_engine_nr_streams(const struct crl_engine_run *run)
+uint32_t
+crl_engine_nr_streams(const struct crl_engine_run *run)
 {
 	return run->nr_streams;
 }
 
-const struct crl_stream *crl_engine_stream(const struct crl_engine_run *run, uint32_t i)
+const struct crl_stream *
+crl_engine_stream(const struct crl_engine_run *run, uint32_t i)
 {
 	return i < run->nr_streams ? run->stream[i] : NULL;
 }

@@ -14,7 +14,8 @@
 
 #include "stream.h"
 
-CRL_FN void crl_stream_set_parked(struct crl_stream *s, uint32_t parked)
+CRL_FN void
+crl_stream_set_parked(struct crl_stream *s, uint32_t parked)
 {
 	crl_order_work_before_word(); /* pairs with the host's touch of the queues after it saw the
 					 word */
@@ -23,7 +24,8 @@ CRL_FN void crl_stream_set_parked(struct crl_stream *s, uint32_t parked)
 
 /* Sees errors, then what the host wants. Once every CRL_LOOK_EVERY turns and whenever not in RUN.
  */
-CRL_FN void crl_stream_obey(struct crl_stream *s)
+CRL_FN void
+crl_stream_obey(struct crl_stream *s)
 {
 	uint32_t stop = crl_ld32(&s->ctl->stop), park = crl_ld32(&s->ctl->park);
 	uint32_t rearm = crl_ld32(&s->ctl->rearm);
@@ -51,7 +53,8 @@ CRL_FN void crl_stream_obey(struct crl_stream *s)
 }
 
 /* Waits for sends in flight, a bounded step at a time; true when there is no more to wait for. */
-CRL_FN bool crl_stream_drain(struct crl_stream *s)
+CRL_FN bool
+crl_stream_drain(struct crl_stream *s)
 {
 	if (s->tx)
 		crl_stream_reap(s);
@@ -59,7 +62,8 @@ CRL_FN bool crl_stream_drain(struct crl_stream *s)
 	return crl_stream_drained(s) || crl_now_ns() > s->deadline_ns;
 }
 
-CRL_FN enum crl_turn crl_stream_leave(struct crl_stream *s)
+CRL_FN enum crl_turn
+crl_stream_leave(struct crl_stream *s)
 {
 	s->mode = CRL_MODE_LEFT;
 	crl_stream_publish(s);
@@ -71,7 +75,8 @@ CRL_FN enum crl_turn crl_stream_leave(struct crl_stream *s)
 /*
  * Before each iteration. *run: do the work. Otherwise the return value is the turn's.
  */
-CRL_FN enum crl_turn crl_stream_look(struct crl_stream *s, bool *run)
+CRL_FN enum crl_turn
+crl_stream_look(struct crl_stream *s, bool *run)
 {
 	*run = false;
 	if (s->turns++ % CRL_LOOK_EVERY == 0 || s->mode != CRL_MODE_RUN) {
@@ -98,7 +103,8 @@ CRL_FN enum crl_turn crl_stream_look(struct crl_stream *s, bool *run)
  * First act of a runner. False: the queues were filled by a host with another ABI, which the
  * mailbox says, and the stream must not be turned.
  */
-CRL_FN bool crl_stream_begin(struct crl_stream *s)
+CRL_FN bool
+crl_stream_begin(struct crl_stream *s)
 {
 	struct crl_queue_dev *q = s->rx && s->rx->abi != CRL_DEV_ABI ? s->rx : s->tx;
 

@@ -33,7 +33,8 @@ typedef enum crl_verdict (*crl_packet_fn)(struct crl_stream *s, struct crl_pkt *
  * Sends the first of n frames, or as many as follow each other in their slots in one multi-packet
  * send. The burst's last WQE is signalled. Returns how many frames were sent.
  */
-CRL_FN uint32_t crl_fwd_post(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
+CRL_FN uint32_t
+crl_fwd_post(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
 {
 	struct crl_piece piece[CRL_EMPW_FRAMES_MAX];
 	struct crl_sq *sq = &s->tx->sq;
@@ -64,7 +65,8 @@ CRL_FN uint32_t crl_fwd_post(struct crl_stream *s, const struct crl_pkt *pkt, ui
 }
 
 /* Sends all of pkt, for which crl_fwd_budget() kept room, and rings once. */
-CRL_FN void crl_fwd_send(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
+CRL_FN void
+crl_fwd_send(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
 {
 	uint32_t i, k, done;
 
@@ -87,11 +89,13 @@ CRL_FN void crl_fwd_send(struct crl_stream *s, const struct crl_pkt *pkt, uint32
 }
 
 /* Counts a frame and what the NIC found wrong with its checksums. */
-CRL_FN void crl_fwd_count(struct crl_stream *s, const struct crl_pkt *pkt)
+CRL_FN void
+crl_fwd_count(struct crl_stream *s, const struct crl_pkt *pkt)
 {
 	uint32_t l3 = pkt->types >> CRL_CQE_L3_SHIFT & 3u, l4 = pkt->types >> CRL_CQE_L4_SHIFT & 7u;
 	bool bad3 = l3 == CRL_CQE_L3_IPV4 && !(pkt->csum_ok & CRL_CQE_L3_OK);
-	bool bad4 = l4 != CRL_CQE_L4_NONE && !(pkt->csum_ok & (CRL_CQE_L4_OK | CRL_CQE_IP_FRAG));
+	bool frag = pkt->types & CRL_CQE_IP_FRAG;
+	bool bad4 = l4 != CRL_CQE_L4_NONE && !frag && !(pkt->csum_ok & CRL_CQE_L4_OK);
 
 	s->rxc.packets++;
 	s->rxc.bytes += pkt->len;
@@ -100,7 +104,8 @@ CRL_FN void crl_fwd_count(struct crl_stream *s, const struct crl_pkt *pkt)
 
 /* The packets that this iteration may take: each fits into the send ring in any form it may take.
  */
-CRL_FN uint32_t crl_fwd_budget(struct crl_stream *s)
+CRL_FN uint32_t
+crl_fwd_budget(struct crl_stream *s)
 {
 	uint64_t room;
 
@@ -113,7 +118,8 @@ CRL_FN uint32_t crl_fwd_budget(struct crl_stream *s)
 }
 
 /* Polls, judges, sends. Returns how many packets there were. */
-CRL_FN uint32_t crl_fwd_burst(struct crl_stream *s, crl_packet_fn fn)
+CRL_FN uint32_t
+crl_fwd_burst(struct crl_stream *s, crl_packet_fn fn)
 {
 	struct crl_pkt pkt[CRL_BURST_MAX];
 	uint32_t n, i, send = 0, max = crl_fwd_budget(s);
@@ -141,7 +147,8 @@ CRL_FN uint32_t crl_fwd_burst(struct crl_stream *s, crl_packet_fn fn)
 
 /* The turn function of a receiving engine: an engine's own is one line that names its packet
  * function. */
-CRL_FN enum crl_turn crl_fwd_turn(struct crl_stream *s, crl_packet_fn fn)
+CRL_FN enum crl_turn
+crl_fwd_turn(struct crl_stream *s, crl_packet_fn fn)
 {
 	enum crl_turn turn;
 	uint32_t n, back = 0;

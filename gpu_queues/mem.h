@@ -12,6 +12,8 @@
 #ifndef CRL_MEM_H
 #define CRL_MEM_H
 
+#include <time.h>
+
 #include "port.h"
 #include "wire/be.h"
 
@@ -25,69 +27,82 @@ struct CRL_MAY_ALIAS crl_seg {
 };
 CRL_STATIC_ASSERT(sizeof(struct crl_seg) == 16, "a WQE segment");
 
-CRL_FN uint8_t crl_ld8(const void *p)
+CRL_FN uint8_t
+crl_ld8(const void *p)
 {
 	return *(const volatile uint8_t *)p;
 }
 
-CRL_FN uint16_t crl_ld16(const void *p)
+CRL_FN uint16_t
+crl_ld16(const void *p)
 {
 	return *(const volatile crl_mem16 *)p;
 }
 
-CRL_FN uint32_t crl_ld32(const void *p)
+CRL_FN uint32_t
+crl_ld32(const void *p)
 {
 	return *(const volatile crl_mem32 *)p;
 }
 
-CRL_FN uint64_t crl_ld64(const void *p)
+CRL_FN uint64_t
+crl_ld64(const void *p)
 {
 	return *(const volatile crl_mem64 *)p;
 }
 
-CRL_FN void crl_st8(void *p, uint8_t v)
+CRL_FN void
+crl_st8(void *p, uint8_t v)
 {
 	*(volatile uint8_t *)p = v;
 }
 
-CRL_FN void crl_st16(void *p, uint16_t v)
+CRL_FN void
+crl_st16(void *p, uint16_t v)
 {
 	*(volatile crl_mem16 *)p = v;
 }
 
-CRL_FN void crl_st32(void *p, uint32_t v)
+CRL_FN void
+crl_st32(void *p, uint32_t v)
 {
 	*(volatile crl_mem32 *)p = v;
 }
 
-CRL_FN void crl_st64(void *p, uint64_t v)
+CRL_FN void
+crl_st64(void *p, uint64_t v)
 {
 	*(volatile crl_mem64 *)p = v;
 }
 
 /* Wire words: in a packet or a CQE as they lie there. */
-CRL_FN uint16_t crl_ld_be16(const void *p)
+CRL_FN uint16_t
+crl_ld_be16(const void *p)
 {
 	return crl_bswap16(crl_ld16(p));
 }
 
-CRL_FN uint32_t crl_ld_be32(const void *p)
+CRL_FN uint32_t
+crl_ld_be32(const void *p)
 {
 	return crl_bswap32(crl_ld32(p));
 }
 
-CRL_FN void crl_st_be16(void *p, uint16_t v)
+CRL_FN void
+crl_st_be16(void *p, uint16_t v)
 {
 	crl_st16(p, crl_bswap16(v));
 }
 
-CRL_FN void crl_st_be32(void *p, uint32_t v)
+CRL_FN void
+crl_st_be32(void *p, uint32_t v)
 {
 	crl_st32(p, crl_bswap32(v));
 }
 
 /* One 16-byte store to a ring: dst is aligned to 16. */
-CRL_FN void crl_st_seg(void *dst, struct crl_seg s)
+CRL_FN void
+crl_st_seg(void *dst, struct crl_seg s)
 {
 #if defined(__CUDA_ARCH__)
 	__asm__ volatile("st.v2.b64 [%0], {%1, %2};" ::"l"(dst), "l"(s.q[0]), "l"(s.q[1])
@@ -102,7 +117,8 @@ CRL_FN void crl_st_seg(void *dst, struct crl_seg s)
  * neither merges nor repeats; on the host an ordinary aligned store to a mapping that is not
  * write-back.
  */
-CRL_FN void crl_st_mmio64(void *reg, uint64_t v)
+CRL_FN void
+crl_st_mmio64(void *reg, uint64_t v)
 {
 #if defined(__CUDA_ARCH__)
 	__asm__ volatile("st.mmio.relaxed.sys.global.u64 [%0], %1;" ::"l"(reg), "l"(v) : "memory");
@@ -112,7 +128,8 @@ CRL_FN void crl_st_mmio64(void *reg, uint64_t v)
 }
 
 /* Bytes out of shared memory into a local array, for dumps of WQEs and CQEs; n a multiple of 8. */
-CRL_FN void crl_ld_bytes(uint8_t *local, const void *p, uint32_t n)
+CRL_FN void
+crl_ld_bytes(uint8_t *local, const void *p, uint32_t n)
 {
 	const uint8_t *src = (const uint8_t *)p;
 	uint32_t i;
@@ -124,6 +141,38 @@ CRL_FN void crl_ld_bytes(uint8_t *local, const void *p, uint32_t n)
 		for (b = 0; b < 8; b++)
 			local[i + (uint32_t)b] = (uint8_t)(q >> 8 * b);
 	}
+}
+
+/* Nanoseconds of a clock that only rises; for bounds of waits, on the processor that waits. */
+CRL_FN uint64_t
+crl_now_ns(void)
+{
+#if defined(__CUDA_ARCH__)
+	uint64_t ns;
+
+	__asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+	return ns;
+#else
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+#endif
+}
+
+/* Between two looks at memory that has not changed: leaves the core or the SM to its neighbours. */
+CRL_FN void
+crl_relax(void)
+{
+#if defined(__CUDA_ARCH__)
+#if __CUDA_ARCH__ >= 700
+	__nanosleep(64);
+#endif
+#elif defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
 }
 
 #endif /* CRL_MEM_H */

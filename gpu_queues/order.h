@@ -21,7 +21,8 @@
 #include "port.h"
 
 /* Stores before stores, as a device sees them. */
-CRL_FN void crl_fence_store(void)
+CRL_FN void
+crl_fence_store(void)
 {
 #if defined(__CUDA_ARCH__)
 	__threadfence_system();
@@ -35,7 +36,8 @@ CRL_FN void crl_fence_store(void)
 }
 
 /* Loads before loads and stores, of what a device wrote. */
-CRL_FN void crl_fence_load(void)
+CRL_FN void
+crl_fence_load(void)
 {
 #if defined(__CUDA_ARCH__)
 	__threadfence_system();
@@ -50,7 +52,8 @@ CRL_FN void crl_fence_load(void)
 
 /* Stores to memory before stores to a register; on x86-64 also out of the write-combining buffers.
  */
-CRL_FN void crl_fence_mmio(void)
+CRL_FN void
+crl_fence_mmio(void)
 {
 #if defined(__CUDA_ARCH__)
 	__threadfence_system();
@@ -70,7 +73,8 @@ CRL_FN void crl_fence_mmio(void)
  * cumulative, holds this edge too: the body keeps the compiler only. Bytes written by another
  * thread need crl_order_producer_before_ringer() in that thread.
  */
-CRL_FN void crl_order_payload_before_wqe(void)
+CRL_FN void
+crl_order_payload_before_wqe(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
@@ -80,7 +84,8 @@ CRL_FN void crl_order_payload_before_wqe(void)
  * Observers: the ringing lane; the NIC's WQE fetch, once it has read the record (on its own, at any
  * doorbell of the page, also one of another queue).
  */
-CRL_FN void crl_order_wqe_before_record(void)
+CRL_FN void
+crl_order_wqe_before_record(void)
 {
 	crl_fence_store();
 }
@@ -90,7 +95,8 @@ CRL_FN void crl_order_wqe_before_record(void)
  * register write triggers. Without it a NIC that takes the record's count sees the old one and
  * sleeps.
  */
-CRL_FN void crl_order_record_before_uar(void)
+CRL_FN void
+crl_order_record_before_uar(void)
 {
 	crl_fence_mmio();
 }
@@ -100,7 +106,8 @@ CRL_FN void crl_order_record_before_uar(void)
  * once, and in order with the next store to the same register. Observers: the ringing lane; the
  * NIC's register. A GPU's .mmio store needs none.
  */
-CRL_FN void crl_order_uar_out(void)
+CRL_FN void
+crl_order_uar_out(void)
 {
 #if !defined(__CUDA_ARCH__)
 	crl_fence_mmio();
@@ -112,7 +119,8 @@ CRL_FN void crl_order_uar_out(void)
  * which writes payload, then CQE, its last byte last; the polling lane. Once for all CQEs seen in a
  * burst.
  */
-CRL_FN void crl_order_cqe_before_payload(void)
+CRL_FN void
+crl_order_cqe_before_payload(void)
 {
 	crl_fence_load();
 }
@@ -121,7 +129,8 @@ CRL_FN void crl_order_cqe_before_payload(void)
  * Reads of CQEs and packets, before the record that gives their slots back. Observers: the polling
  * lane; the NIC's next write to the slot. Once a burst for the RQ's record and both CQs' records.
  */
-CRL_FN void crl_order_reads_before_giveback(void)
+CRL_FN void
+crl_order_reads_before_giveback(void)
 {
 	crl_fence_load();
 }
@@ -131,7 +140,8 @@ CRL_FN void crl_order_reads_before_giveback(void)
  * slot and buffer, which came before its CQE; the lane that reuses them, also when it is another
  * than the one that polled.
  */
-CRL_FN void crl_order_send_done_before_reuse(void)
+CRL_FN void
+crl_order_send_done_before_reuse(void)
 {
 	crl_fence_load();
 }
@@ -140,7 +150,8 @@ CRL_FN void crl_order_send_done_before_reuse(void)
  * WQEs and payload by a producing thread, before it tells the thread that rings. Observers:
  * producer; the NIC, through the ringer's record and register stores.
  */
-CRL_FN void crl_order_producer_before_ringer(void)
+CRL_FN void
+crl_order_producer_before_ringer(void)
 {
 	crl_fence_store();
 }
@@ -150,7 +161,8 @@ CRL_FN void crl_order_producer_before_ringer(void)
  * calls it again after it was told and before it reads. Observers: the NIC through the poller; the
  * worker.
  */
-CRL_FN void crl_order_poller_before_worker(void)
+CRL_FN void
+crl_order_poller_before_worker(void)
 {
 	crl_fence_load();
 }
@@ -159,7 +171,8 @@ CRL_FN void crl_order_poller_before_worker(void)
  * WQEs, before the index under which another processor will ring for them (a proxy that owns the
  * register). Observers: the building lane; the proxy and, after its record store, the NIC.
  */
-CRL_FN void crl_order_wqe_before_published_index(void)
+CRL_FN void
+crl_order_wqe_before_published_index(void)
 {
 	crl_fence_store();
 }
@@ -168,27 +181,31 @@ CRL_FN void crl_order_wqe_before_published_index(void)
  * A CQ's arm word in its record, before the arm register. Observers: the arming thread; the NIC,
  * which reads the record when the register is written.
  */
-CRL_FN void crl_order_cq_arm(void)
+CRL_FN void
+crl_order_cq_arm(void)
 {
 	crl_fence_mmio();
 }
 
 /* An error mailbox's contents, before its seq. Observers: the engine; the host's control loop. */
-CRL_FN void crl_order_error_before_seq(void)
+CRL_FN void
+crl_order_error_before_seq(void)
 {
 	crl_fence_store();
 }
 
 /* A mailbox's seq or a control word, before what it announces. Observers: the other processor; the
  * reader. */
-CRL_FN void crl_order_seq_before_error(void)
+CRL_FN void
+crl_order_seq_before_error(void)
 {
 	crl_fence_load();
 }
 
 /* What an engine did to its queues, before the control word that says it stands still or has left.
  */
-CRL_FN void crl_order_work_before_word(void)
+CRL_FN void
+crl_order_work_before_word(void)
 {
 	crl_fence_store();
 }

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #if defined(__CUDACC__)
 #define CRL_FN static __host__ __device__ __forceinline__
@@ -40,35 +39,5 @@
 #else
 #define CRL_ASSERT(cond) assert(cond)
 #endif
-
-/* Nanoseconds of a clock that only rises; for bounds of waits, on the processor that waits. */
-CRL_FN uint64_t crl_now_ns(void)
-{
-#if defined(__CUDA_ARCH__)
-	uint64_t ns;
-
-	__asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-	return ns;
-#else
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-#endif
-}
-
-/* Between two looks at memory that has not changed: leaves the core or the SM to its neighbours. */
-CRL_FN void crl_relax(void)
-{
-#if defined(__CUDA_ARCH__)
-#if __CUDA_ARCH__ >= 700
-	__nanosleep(64);
-#endif
-#elif defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
 
 #endif /* CRL_PORT_H */

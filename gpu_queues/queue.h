@@ -49,7 +49,7 @@ struct crl_cq {
 	uint32_t rsvd;
 };
 
-#define CRL_CQ_COLLAPSED      1u /* one CQE, rewritten: may lose the first syndrome; send side only */
+#define CRL_CQ_COLLAPSED      1u /* one CQE, rewritten: may lose the first syndrome; sends only */
 #define CRL_CQ_OVERRUN_IGNORE 2u /* the NIC does not look at our consumer index */
 
 struct crl_sq {

@@ -11,14 +11,16 @@
 #include "queue.h"
 #include "ring.h"
 
-CRL_FN void crl_cq_reset(struct crl_cq *cq)
+CRL_FN void
+crl_cq_reset(struct crl_cq *cq)
 {
 	cq->ci = 0;
 	cq->ci_told = 0;
 }
 
 /* Constants must be set. Cookies still in flight are forgotten: take them first (crl_sq_flush). */
-CRL_FN void crl_sq_reset(struct crl_sq *sq)
+CRL_FN void
+crl_sq_reset(struct crl_sq *sq)
 {
 	sq->pi = 0;
 	sq->posted = 0;
@@ -34,7 +36,8 @@ CRL_FN void crl_sq_reset(struct crl_sq *sq)
 }
 
 /* Indices only: the released table is filled by crl_rq_fill_released() or crl_rq_release_all(). */
-CRL_FN void crl_rq_reset(struct crl_rq *rq)
+CRL_FN void
+crl_rq_reset(struct crl_rq *rq)
 {
 	rq->pi = 0;
 	rq->pi_told = 0;
@@ -44,7 +47,8 @@ CRL_FN void crl_rq_reset(struct crl_rq *rq)
 }
 
 /* All slots become the engine's; the next crl_rq_refill() hands them to the NIC. */
-CRL_FN void crl_rq_release_all(struct crl_rq *rq)
+CRL_FN void
+crl_rq_release_all(struct crl_rq *rq)
 {
 	uint64_t i;
 

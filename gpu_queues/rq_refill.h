@@ -15,14 +15,16 @@
 #include "ring.h"
 
 /* The application is done with a packet: its bytes were read, or its send completed. */
-CRL_FN void crl_rq_release(struct crl_rq *rq, uint64_t index)
+CRL_FN void
+crl_rq_release(struct crl_rq *rq, uint64_t index)
 {
 	CRL_ASSERT(index < rq->ci && !rq->released[crl_ring_slot(index, rq->log_depth)]);
 	rq->released[crl_ring_slot(index, rq->log_depth)] = 1;
 }
 
 /* Moves pi over released slots; tells nobody yet. Returns how many. Bound: the ring's depth. */
-CRL_FN uint32_t crl_rq_collect(struct crl_rq *rq)
+CRL_FN uint32_t
+crl_rq_collect(struct crl_rq *rq)
 {
 	uint64_t from = rq->pi, end = rq->ci + crl_ring_depth(rq->log_depth);
 	uint8_t *r;
@@ -44,7 +46,8 @@ CRL_FN uint32_t crl_rq_collect(struct crl_rq *rq)
  * CQEs, all behind one edge. The CQ's record goes first: its entries must be free before the slots
  * that will fill them. Returns the number of slots given to the NIC.
  */
-CRL_FN uint32_t crl_rq_refill(struct crl_rq *rq, struct crl_sq *sq)
+CRL_FN uint32_t
+crl_rq_refill(struct crl_rq *rq, struct crl_sq *sq)
 {
 	uint32_t n = rq ? crl_rq_collect(rq) : 0;
 	bool rx = rq && rq->cq.ci != rq->cq.ci_told;

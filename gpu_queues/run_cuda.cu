@@ -68,12 +68,14 @@ struct crl_cuda_run {
 	struct crl_stream **host; /* [nr] the caller's */
 };
 
-static int cuda_err(struct crl_err *err, cudaError_t e, const char *what)
+static int
+cuda_err(struct crl_err *err, cudaError_t e, const char *what)
 {
 	return crl_err_set(err, -EIO, STEP, NULL, "%s: %s", what, cudaGetErrorString(e));
 }
 
-static void run_free(struct crl_cuda_run *r)
+static void
+run_free(struct crl_cuda_run *r)
 {
 	cudaFree(r->dev_streams);
 	cudaFree(r->dev_queues);
@@ -85,7 +87,8 @@ static void run_free(struct crl_cuda_run *r)
 }
 
 /* Queue structs to the GPU; a queue that both sides of a stream share is copied once. */
-static cudaError_t send_streams(struct crl_cuda_run *r)
+static cudaError_t
+send_streams(struct crl_cuda_run *r)
 {
 	cudaError_t e = cudaSuccess;
 	uint32_t i;
@@ -109,7 +112,8 @@ static cudaError_t send_streams(struct crl_cuda_run *r)
 }
 
 /* Indices and states back: only what belongs to the side that this stream ran. */
-static cudaError_t fetch_streams(struct crl_cuda_run *r)
+static cudaError_t
+fetch_streams(struct crl_cuda_run *r)
 {
 	struct crl_queue_dev q[2];
 	cudaError_t e = cudaSuccess;
@@ -127,7 +131,8 @@ static cudaError_t fetch_streams(struct crl_cuda_run *r)
 	return e;
 }
 
-static cudaError_t run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
+static cudaError_t
+run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 {
 	size_t queues = 2u * r->nr * sizeof(*r->dev_queues);
 	cudaError_t e = cudaSetDevice(r->device);
@@ -149,8 +154,8 @@ static cudaError_t run_make(struct crl_cuda_run *r, struct crl_stream *const *st
 }
 
 /* All blocks must be resident at once: a stream that waits for another's end would never run. */
-static int check_fit(
-	struct crl_cuda_run *r, void (*kernel)(struct crl_stream *), struct crl_err *err)
+static int
+check_fit(struct crl_cuda_run *r, void (*kernel)(struct crl_stream *), struct crl_err *err)
 {
 	int sms = 0, per_sm = 0;
 	cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, r->device);
@@ -165,13 +170,15 @@ static int check_fit(
 	return 0;
 }
 
-extern "C" uint32_t crl_cuda_abi(void)
+extern "C" uint32_t
+crl_cuda_abi(void)
 {
 	return CRL_DEV_ABI;
 }
 
-extern "C" int crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams,
-	uint32_t nr, struct crl_cuda_run **out, struct crl_err *err)
+extern "C" int
+crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
+	struct crl_cuda_run **out, struct crl_err *err)
 {
 	void (*kernel)(struct crl_stream *) = NULL;
 	struct crl_cuda_run *r;
@@ -204,7 +211,8 @@ extern "C" int crl_cuda_start(const char *engine, int device, struct crl_stream 
 	return 0;
 }
 
-extern "C" int crl_cuda_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+extern "C" int
+crl_cuda_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
 {
 	uint64_t deadline = crl_now_ns() + wait_ns;
 	struct timespec ts = {0, 200000};

@@ -21,14 +21,16 @@
 	50000 /* then sleeps of this length: latency of the first packet after a lull */
 #define JOIN_SLEEP_NS 200000
 
-static void sleep_ns(long ns)
+static void
+sleep_ns(long ns)
 {
 	struct timespec ts = {0, ns};
 
 	nanosleep(&ts, NULL);
 }
 
-static void back_off(uint32_t idle_rounds)
+static void
+back_off(uint32_t idle_rounds)
 {
 	if (idle_rounds < IDLE_PAUSES)
 		crl_relax();
@@ -38,7 +40,8 @@ static void back_off(uint32_t idle_rounds)
 		sleep_ns(IDLE_SLEEP_NS);
 }
 
-static void work_loop(struct crl_engine_run *run, uint32_t thread)
+static void
+work_loop(struct crl_engine_run *run, uint32_t thread)
 {
 	uint32_t i, live = 0, idle = 0;
 	enum crl_turn turn;
@@ -61,7 +64,8 @@ static void work_loop(struct crl_engine_run *run, uint32_t thread)
 	}
 }
 
-int crl_engine_work(struct crl_engine_run *run, uint32_t thread)
+int
+crl_engine_work(struct crl_engine_run *run, uint32_t thread)
 {
 	if (thread >= run->nr_threads)
 		return -EINVAL;
@@ -76,7 +80,8 @@ struct thread_arg {
 	uint32_t thread;
 };
 
-static void *thread_main(void *p)
+static void *
+thread_main(void *p)
 {
 	struct thread_arg a = *(struct thread_arg *)p;
 	char name[16];
@@ -89,7 +94,8 @@ static void *thread_main(void *p)
 }
 
 /* One thread, pinned where a CPU was named. */
-static int start_one(struct crl_engine_run *run, uint32_t t, struct crl_err *err)
+static int
+start_one(struct crl_engine_run *run, uint32_t t, struct crl_err *err)
 {
 	struct thread_arg *a = malloc(sizeof(*a));
 	pthread_attr_t attr;
@@ -115,7 +121,8 @@ static int start_one(struct crl_engine_run *run, uint32_t t, struct crl_err *err
 		"thread %u on CPU %d: %s", t, run->cpu[t], strerror(rc));
 }
 
-int crl_threads_start(struct crl_engine_run *run, struct crl_err *err)
+int
+crl_threads_start(struct crl_engine_run *run, struct crl_err *err)
 {
 	uint32_t i, k;
 	int rc = 0;
@@ -142,7 +149,8 @@ int crl_threads_start(struct crl_engine_run *run, struct crl_err *err)
 	return rc;
 }
 
-static bool any_working(const struct crl_engine_run *run)
+static bool
+any_working(const struct crl_engine_run *run)
 {
 	uint32_t i;
 
@@ -153,7 +161,8 @@ static bool any_working(const struct crl_engine_run *run)
 	return false;
 }
 
-int crl_threads_join(struct crl_engine_run *run, uint64_t deadline_ns)
+int
+crl_threads_join(struct crl_engine_run *run, uint64_t deadline_ns)
 {
 	uint32_t i;
 

@@ -15,7 +15,8 @@
 #include "sq_post.h"
 
 /* Returns true when there was something to ring for. All reserved room must be written. */
-CRL_FN bool crl_sq_ring(struct crl_sq *sq)
+CRL_FN bool
+crl_sq_ring(struct crl_sq *sq)
 {
 	CRL_ASSERT(sq->posted == sq->pi);
 	if (sq->posted == sq->rung || sq->state != CRL_QS_READY)

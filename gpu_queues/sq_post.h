@@ -28,13 +28,12 @@ struct crl_piece {
 };
 
 #define CRL_SEND_PIECES_MAX (CRL_WQE_DS_MAX - 2u) /* control and Ethernet segment take two */
-#define CRL_EMPW_FRAMES_MAX 32u /* a WQE, as net_mlx5: bounds what one CQE frees */
 /* Shorter frames go by pointer: a NIC refuses to parse inlined data that ends within 18 bytes. */
 #define CRL_INLINE_MIN 19u
 
 /* Control segment. index: of the WQE's first WQEBB. ce: CRL_WQE_CE_*. */
-CRL_FN struct crl_seg crl_seg_ctrl(
-	uint32_t opcode, uint64_t index, uint32_t sqn, uint32_t ds, uint32_t ce)
+CRL_FN struct crl_seg
+crl_seg_ctrl(uint32_t opcode, uint64_t index, uint32_t sqn, uint32_t ds, uint32_t ce)
 {
 	uint32_t op = (uint32_t)crl_index16(index) << 8 | opcode;
 	uint32_t qd = sqn << 8 | ds;
@@ -47,7 +46,8 @@ CRL_FN struct crl_seg crl_seg_ctrl(
 }
 
 /* Ethernet segment without inline header. cs_flags: CRL_ETH_*. */
-CRL_FN struct crl_seg crl_seg_eth(uint32_t cs_flags)
+CRL_FN struct crl_seg
+crl_seg_eth(uint32_t cs_flags)
 {
 	struct crl_seg s;
 
@@ -57,7 +57,8 @@ CRL_FN struct crl_seg crl_seg_eth(uint32_t cs_flags)
 }
 
 /* Data segment: len bytes at iova. */
-CRL_FN struct crl_seg crl_seg_data(uint32_t len, uint32_t lkey, uint64_t iova)
+CRL_FN struct crl_seg
+crl_seg_data(uint32_t len, uint32_t lkey, uint64_t iova)
 {
 	struct crl_seg s;
 
@@ -67,7 +68,8 @@ CRL_FN struct crl_seg crl_seg_data(uint32_t len, uint32_t lkey, uint64_t iova)
 }
 
 /* Bytes [at, at + 2) of a frame of len bytes, zero behind its end. */
-CRL_FN uint64_t crl_inline_pair(const uint8_t *data, uint32_t len, uint32_t at)
+CRL_FN uint64_t
+crl_inline_pair(const uint8_t *data, uint32_t len, uint32_t at)
 {
 	if (at + 2u <= len)
 		return crl_ld16(data + at);
@@ -76,7 +78,8 @@ CRL_FN uint64_t crl_inline_pair(const uint8_t *data, uint32_t len, uint32_t at)
 
 /* Segment k of an inlined frame: a four-byte count, then the bytes, zeros up to the segment's end.
  */
-CRL_FN struct crl_seg crl_seg_inline(const uint8_t *data, uint32_t len, uint32_t k)
+CRL_FN struct crl_seg
+crl_seg_inline(const uint8_t *data, uint32_t len, uint32_t k)
 {
 	struct crl_seg s;
 	uint32_t i, at;
@@ -96,7 +99,8 @@ CRL_FN struct crl_seg crl_seg_inline(const uint8_t *data, uint32_t len, uint32_t
 
 /* Segments that a frame takes in a multi-packet send when frames up to inline_max bytes are
  * inlined. */
-CRL_FN uint32_t crl_empw_segs(uint32_t len, uint32_t inline_max)
+CRL_FN uint32_t
+crl_empw_segs(uint32_t len, uint32_t inline_max)
 {
 	if (len < CRL_INLINE_MIN || len > inline_max)
 		return 1;
@@ -104,13 +108,15 @@ CRL_FN uint32_t crl_empw_segs(uint32_t len, uint32_t inline_max)
 }
 
 /* WQEBBs that ds segments take. */
-CRL_FN uint32_t crl_wqebbs(uint32_t ds)
+CRL_FN uint32_t
+crl_wqebbs(uint32_t ds)
 {
 	return (ds + 3u) / 4u;
 }
 
 /* Where segment k of the WQE at index pi lies: the only place that knows of the ring's end. */
-CRL_FN uint8_t *crl_sq_seg(const struct crl_sq *sq, uint64_t pi, uint32_t k)
+CRL_FN uint8_t *
+crl_sq_seg(const struct crl_sq *sq, uint64_t pi, uint32_t k)
 {
 	uint64_t bytes = crl_ring_depth(sq->log_depth) * CRL_WQEBB_BYTES;
 
@@ -119,7 +125,8 @@ CRL_FN uint8_t *crl_sq_seg(const struct crl_sq *sq, uint64_t pi, uint32_t k)
 
 /* True when the next WQE, of so many frames and WQEBBs, must ask for a CQE whatever comes after it.
  */
-CRL_FN bool crl_sq_signal_due(const struct crl_sq *sq, uint32_t frames, uint32_t wqebbs)
+CRL_FN bool
+crl_sq_signal_due(const struct crl_sq *sq, uint32_t frames, uint32_t wqebbs)
 {
 	return sq->unsignalled + (frames > wqebbs ? frames : wqebbs) >= sq->signal_every;
 }
@@ -128,8 +135,9 @@ CRL_FN bool crl_sq_signal_due(const struct crl_sq *sq, uint32_t frames, uint32_t
  * Notes a written WQE: what comes back with its completion, where it ends, and whether it asked.
  * Every writer below ends here. The control segment is written last and by this function only.
  */
-CRL_FN void crl_sq_put_ctrl(struct crl_sq *sq, uint64_t pi, uint32_t opcode, uint32_t ds,
-	uint32_t frames, bool signal, uint64_t cookie)
+CRL_FN void
+crl_sq_put_ctrl(struct crl_sq *sq, uint64_t pi, uint32_t opcode, uint32_t ds, uint32_t frames,
+	bool signal, uint64_t cookie)
 {
 	uint32_t n = crl_wqebbs(ds), slot = crl_ring_slot(pi, sq->log_depth);
 	uint32_t ce = signal ? CRL_WQE_CE_ALWAYS : CRL_WQE_CE_ON_FIRST_ERR;
@@ -154,8 +162,9 @@ CRL_FN void crl_sq_put_ctrl(struct crl_sq *sq, uint64_t pi, uint32_t opcode, uin
  * One frame from nr pieces (1 to CRL_SEND_PIECES_MAX) into the crl_wqebbs(2 + nr) WQEBBs reserved
  * at pi. signal: ask for a CQE; asked for anyway when the signalling rule says so.
  */
-CRL_FN void crl_sq_put_send(struct crl_sq *sq, uint64_t pi, const struct crl_piece *piece,
-	uint32_t nr, uint32_t cs_flags, bool signal, uint64_t cookie)
+CRL_FN void
+crl_sq_put_send(struct crl_sq *sq, uint64_t pi, const struct crl_piece *piece, uint32_t nr,
+	uint32_t cs_flags, bool signal, uint64_t cookie)
 {
 	uint32_t i;
 
@@ -171,8 +180,9 @@ CRL_FN void crl_sq_put_send(struct crl_sq *sq, uint64_t pi, const struct crl_pie
  * How many of nr frames one multi-packet send can take, within room WQEBBs; *ds: its size. 0: none,
  * or the queue has no such sends.
  */
-CRL_FN uint32_t crl_empw_fit(const struct crl_sq *sq, const struct crl_piece *frame, uint32_t nr,
-	uint64_t room, uint32_t *ds)
+CRL_FN uint32_t
+crl_empw_fit(const struct crl_sq *sq, const struct crl_piece *frame, uint32_t nr, uint64_t room,
+	uint32_t *ds)
 {
 	uint32_t n = 0, segs = 2, more;
 
@@ -193,8 +203,9 @@ CRL_FN uint32_t crl_empw_fit(const struct crl_sq *sq, const struct crl_piece *fr
  * nr frames that crl_empw_fit() said fit into one WQE, into the crl_wqebbs(ds) WQEBBs reserved at
  * pi. One cookie for all of them.
  */
-CRL_FN void crl_sq_put_empw(struct crl_sq *sq, uint64_t pi, const struct crl_piece *frame,
-	uint32_t nr, uint32_t cs_flags, bool signal, uint64_t cookie)
+CRL_FN void
+crl_sq_put_empw(struct crl_sq *sq, uint64_t pi, const struct crl_piece *frame, uint32_t nr,
+	uint32_t cs_flags, bool signal, uint64_t cookie)
 {
 	uint32_t i, k, segs, ds = 2;
 
@@ -215,7 +226,8 @@ CRL_FN void crl_sq_put_empw(struct crl_sq *sq, uint64_t pi, const struct crl_pie
 
 /* A WQE that does nothing but fill n WQEBBs and, signalled, report; n up to 15, as ds is six bits.
  */
-CRL_FN void crl_sq_put_nop(struct crl_sq *sq, uint64_t pi, uint32_t n, bool signal, uint64_t cookie)
+CRL_FN void
+crl_sq_put_nop(struct crl_sq *sq, uint64_t pi, uint32_t n, bool signal, uint64_t cookie)
 {
 	struct crl_seg zero = {{0, 0}};
 	uint32_t k;
@@ -230,7 +242,8 @@ CRL_FN void crl_sq_put_nop(struct crl_sq *sq, uint64_t pi, uint32_t n, bool sign
  * Makes the last written WQE ask for a CQE although it was written without: what is not yet rung
  * can still be changed. One byte of its control segment.
  */
-CRL_FN void crl_sq_signal_last(struct crl_sq *sq)
+CRL_FN void
+crl_sq_signal_last(struct crl_sq *sq)
 {
 	if (sq->signalled == sq->posted)
 		return;

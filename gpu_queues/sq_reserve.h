@@ -10,7 +10,8 @@
 #include "ring.h"
 
 /* WQEBBs that can be reserved now. Room comes back when completions are taken (cq_poll.h). */
-CRL_FN uint64_t crl_sq_room(const struct crl_sq *sq)
+CRL_FN uint64_t
+crl_sq_room(const struct crl_sq *sq)
 {
 	CRL_ASSERT(sq->pi - sq->ci <= crl_ring_depth(sq->log_depth));
 	return crl_ring_room(sq->pi, sq->ci, sq->log_depth);
@@ -21,7 +22,8 @@ CRL_FN uint64_t crl_sq_room(const struct crl_sq *sq)
  * next doorbell. CRL_AGAIN: no room for n now. CRL_FAILED: the queue is not READY. CRL_INVALID: n
  * is 0 or more than the ring has.
  */
-CRL_FN enum crl_st crl_sq_reserve(struct crl_sq *sq, uint32_t n, uint64_t *pi)
+CRL_FN enum crl_st
+crl_sq_reserve(struct crl_sq *sq, uint32_t n, uint64_t *pi)
 {
 	if (n == 0 || n > crl_ring_depth(sq->log_depth))
 		return CRL_INVALID;

@@ -11,7 +11,8 @@
 	(offsetof(struct crl_qstats, sq_pi) / sizeof(uint64_t)) /* the rest are index copies */
 #define WORDS (sizeof(struct crl_qstats) / sizeof(uint64_t))
 
-void crl_stats_read(const struct crl_qstats *shared, struct crl_qstats *out)
+void
+crl_stats_read(const struct crl_qstats *shared, struct crl_qstats *out)
 {
 	const uint8_t *src = (const uint8_t *)shared;
 	size_t i;
@@ -20,7 +21,8 @@ void crl_stats_read(const struct crl_qstats *shared, struct crl_qstats *out)
 		((uint64_t *)out)[i] = crl_ld64(src + i * sizeof(uint64_t));
 }
 
-void crl_stats_add(struct crl_qstats *sum, const struct crl_qstats *a)
+void
+crl_stats_add(struct crl_qstats *sum, const struct crl_qstats *a)
 {
 	size_t i;
 
@@ -29,7 +31,8 @@ void crl_stats_add(struct crl_qstats *sum, const struct crl_qstats *a)
 	memcpy(&sum->sq_pi, &a->sq_pi, sizeof(*a) - offsetof(struct crl_qstats, sq_pi));
 }
 
-void crl_stats_diff(
+void
+crl_stats_diff(
 	const struct crl_qstats *now, const struct crl_qstats *before, struct crl_qstats *out)
 {
 	size_t i;

@@ -17,11 +17,6 @@
 #include "queue_state.h"
 #include "rq_refill.h"
 
-#define CRL_BURST_MAX	 64u	    /* packets an iteration */
-#define CRL_TXPKTS_MAX	 16u	    /* segments of a txonly frame */
-#define CRL_LOOK_EVERY	 32u	    /* iterations between two looks at the control words */
-#define CRL_DRAIN_NS_MAX 500000000u /* how long a stopping or failed stream waits for its sends */
-
 /* Options of the engines in engines/; zero means the default that is named. */
 struct crl_engine_opts {
 	uint8_t peer_mac[6];		 /* txonly, where frames go: 02:00:00:00:00:00 */
@@ -80,7 +75,8 @@ struct crl_stream {
 };
 
 /* Counters and index copies to where the host reads them; they may be some iterations old. */
-CRL_FN void crl_stream_publish(struct crl_stream *s)
+CRL_FN void
+crl_stream_publish(struct crl_stream *s)
 {
 	struct crl_qstats *q;
 	uint32_t i;
@@ -105,12 +101,14 @@ CRL_FN void crl_stream_publish(struct crl_stream *s)
  * A cookie of a forwarding send: the receive slots that its completion frees, as first index and
  * count. 56 bits of index are enough for a century at any line rate. 0: none.
  */
-CRL_FN uint64_t crl_cookie_slots(uint64_t first, uint32_t count)
+CRL_FN uint64_t
+crl_cookie_slots(uint64_t first, uint32_t count)
 {
 	return first << 8 | count;
 }
 
-CRL_FN void crl_cookie_release(struct crl_rq *rq, uint64_t cookie)
+CRL_FN void
+crl_cookie_release(struct crl_rq *rq, uint64_t cookie)
 {
 	uint64_t i, first = cookie >> 8;
 
@@ -119,7 +117,8 @@ CRL_FN void crl_cookie_release(struct crl_rq *rq, uint64_t cookie)
 }
 
 /* All cookies there are: completed sends, or everything in flight of a failed queue. */
-CRL_FN uint32_t crl_stream_take_all(struct crl_stream *s)
+CRL_FN uint32_t
+crl_stream_take_all(struct crl_stream *s)
 {
 	enum crl_st st;
 	uint64_t cookie;
@@ -136,7 +135,8 @@ CRL_FN uint32_t crl_stream_take_all(struct crl_stream *s)
 }
 
 /* Polls send completions and frees what they held. Returns how many WQEs came back. */
-CRL_FN uint32_t crl_stream_reap(struct crl_stream *s)
+CRL_FN uint32_t
+crl_stream_reap(struct crl_stream *s)
 {
 	struct crl_sq *sq = &s->tx->sq;
 
@@ -147,20 +147,23 @@ CRL_FN uint32_t crl_stream_reap(struct crl_stream *s)
 	return crl_stream_take_all(s);
 }
 
-CRL_FN bool crl_stream_failed(const struct crl_stream *s)
+CRL_FN bool
+crl_stream_failed(const struct crl_stream *s)
 {
 	return (s->rx && s->rx->rq.state == CRL_QS_FAILED) ||
 	       (s->tx && s->tx->sq.state == CRL_QS_FAILED);
 }
 
 /* The NIC holds none of our frames, or never will tell. */
-CRL_FN bool crl_stream_drained(const struct crl_stream *s)
+CRL_FN bool
+crl_stream_drained(const struct crl_stream *s)
 {
 	return !s->tx || s->tx->sq.ci == s->tx->sq.posted;
 }
 
 /* The host has set failed queues up anew: begin again from index 0 with them. */
-CRL_FN void crl_stream_rearm(struct crl_stream *s)
+CRL_FN void
+crl_stream_rearm(struct crl_stream *s)
 {
 	if (s->tx && s->tx->sq.state == CRL_QS_FAILED) {
 		crl_stream_take_all(s);

@@ -46,7 +46,8 @@
 #define CRL_ND_OPTION_TARGET	0x0201u /* target link-layer address, one unit of 8 bytes */
 
 /* n bytes, an even number, from src to dst, which do not overlap. */
-CRL_FN void crl_pkt_copy(uint8_t *dst, const uint8_t *src, uint32_t n)
+CRL_FN void
+crl_pkt_copy(uint8_t *dst, const uint8_t *src, uint32_t n)
 {
 	uint32_t i;
 
@@ -54,7 +55,8 @@ CRL_FN void crl_pkt_copy(uint8_t *dst, const uint8_t *src, uint32_t n)
 		crl_st16(dst + i, crl_ld16(src + i));
 }
 
-CRL_FN void crl_pkt_swap(uint8_t *a, uint8_t *b, uint32_t n)
+CRL_FN void
+crl_pkt_swap(uint8_t *a, uint8_t *b, uint32_t n)
 {
 	uint32_t i;
 
@@ -66,7 +68,8 @@ CRL_FN void crl_pkt_swap(uint8_t *a, uint8_t *b, uint32_t n)
 	}
 }
 
-CRL_FN bool crl_pkt_is_zero(const uint8_t *p, uint32_t n)
+CRL_FN bool
+crl_pkt_is_zero(const uint8_t *p, uint32_t n)
 {
 	uint16_t any = 0;
 	uint32_t i;
@@ -77,7 +80,8 @@ CRL_FN bool crl_pkt_is_zero(const uint8_t *p, uint32_t n)
 }
 
 /* The port's MAC into a packet. */
-CRL_FN void crl_pkt_put_mac(uint8_t *p, const uint8_t *mac)
+CRL_FN void
+crl_pkt_put_mac(uint8_t *p, const uint8_t *mac)
 {
 	uint32_t i;
 
@@ -86,7 +90,8 @@ CRL_FN void crl_pkt_put_mac(uint8_t *p, const uint8_t *mac)
 }
 
 /* Back to the sender, from our own MAC: for questions that were asked of a multicast address. */
-CRL_FN void crl_eth_answer(uint8_t *eth, const uint8_t *mac)
+CRL_FN void
+crl_eth_answer(uint8_t *eth, const uint8_t *mac)
 {
 	crl_pkt_copy(eth, eth + 6, 6);
 	crl_pkt_put_mac(eth + 6, mac);
@@ -94,7 +99,8 @@ CRL_FN void crl_eth_answer(uint8_t *eth, const uint8_t *mac)
 
 /* arp: RFC 826 packet. Offsets: 0 hardware, 2 protocol, 4 lengths, 6 op, 8 sha, 14 spa, 18 tha, 24
  * tpa. */
-CRL_FN enum crl_verdict crl_echo_arp(uint8_t *eth, uint8_t *arp, uint32_t len, const uint8_t *mac)
+CRL_FN enum crl_verdict
+crl_echo_arp(uint8_t *eth, uint8_t *arp, uint32_t len, const uint8_t *mac)
 {
 	bool same;
 
@@ -115,7 +121,8 @@ CRL_FN enum crl_verdict crl_echo_arp(uint8_t *eth, uint8_t *arp, uint32_t len, c
 
 /* A group was pinged: answer from a neighbour of the asker's address, as testpmd, with a new
  * checksum. */
-CRL_FN void crl_echo_from_neighbour(uint8_t *ip, uint32_t ihl)
+CRL_FN void
+crl_echo_from_neighbour(uint8_t *ip, uint32_t ihl)
 {
 	uint32_t asker = (uint32_t)crl_ld_be16(ip + 12) << 16 | crl_ld_be16(ip + 14);
 	uint32_t self = (asker & ~3u) | ((asker & 3u) == 1u ? 2u : 1u);
@@ -129,7 +136,8 @@ CRL_FN void crl_echo_from_neighbour(uint8_t *ip, uint32_t ihl)
 
 /* ip: RFC 791. Offsets: 0 version and length, 2 total length, 6 flags, 9 protocol, 12 src, 16 dst.
  */
-CRL_FN enum crl_verdict crl_echo_ipv4(uint8_t *eth, uint8_t *ip, uint32_t len, const uint8_t *mac)
+CRL_FN enum crl_verdict
+crl_echo_ipv4(uint8_t *eth, uint8_t *ip, uint32_t len, const uint8_t *mac)
 {
 	uint32_t ihl, total;
 	uint8_t *icmp;
@@ -160,7 +168,8 @@ CRL_FN enum crl_verdict crl_echo_ipv4(uint8_t *eth, uint8_t *ip, uint32_t len, c
 }
 
 /* Sum over what ICMPv6 checks: addresses, length, protocol, message (RFC 8200 8.1). */
-CRL_FN uint32_t crl_icmpv6_sum(const uint8_t *ip, uint32_t bytes)
+CRL_FN uint32_t
+crl_icmpv6_sum(const uint8_t *ip, uint32_t bytes)
 {
 	uint32_t sum = crl_csum_add(0, ip + 8, 32);
 
@@ -173,8 +182,8 @@ CRL_FN uint32_t crl_icmpv6_sum(const uint8_t *ip, uint32_t bytes)
  * icmp: neighbour solicitation, RFC 4861 4.3: 0 type and code, 2 checksum, 4 reserved, 8 target.
  * Becomes the advertisement with our MAC; *pkt_len and the IPv6 length change, as options differ.
  */
-CRL_FN enum crl_verdict crl_echo_solicit(
-	struct crl_pkt *pkt, uint8_t *ip, uint32_t bytes, const uint8_t *mac)
+CRL_FN enum crl_verdict
+crl_echo_solicit(struct crl_pkt *pkt, uint8_t *ip, uint32_t bytes, const uint8_t *mac)
 {
 	uint32_t out = CRL_ND_BYTES + CRL_ND_OPTION_BYTES;
 	uint8_t *icmp = ip + CRL_IPV6_BYTES;
@@ -200,8 +209,8 @@ CRL_FN enum crl_verdict crl_echo_solicit(
 }
 
 /* ip: RFC 8200. Offsets: 4 payload length, 6 next header, 7 hop limit, 8 src, 24 dst. */
-CRL_FN enum crl_verdict crl_echo_ipv6(
-	struct crl_pkt *pkt, uint8_t *ip, uint32_t len, const uint8_t *mac)
+CRL_FN enum crl_verdict
+crl_echo_ipv6(struct crl_pkt *pkt, uint8_t *ip, uint32_t len, const uint8_t *mac)
 {
 	uint32_t bytes;
 	uint8_t *icmp = ip + CRL_IPV6_BYTES;
@@ -225,7 +234,8 @@ CRL_FN enum crl_verdict crl_echo_ipv6(
 	return CRL_SEND;
 }
 
-CRL_FN enum crl_verdict crl_icmpecho_packet(struct crl_stream *s, struct crl_pkt *pkt)
+CRL_FN enum crl_verdict
+crl_icmpecho_packet(struct crl_stream *s, struct crl_pkt *pkt)
 {
 	const uint8_t *mac = s->tx->mac;
 	uint32_t at = CRL_ETH_HDR_BYTES, type, tags;

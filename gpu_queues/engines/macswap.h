@@ -10,7 +10,8 @@
 #define CRL_ETH_HDR_BYTES 14u
 
 /* Two bytes at a time: frames begin on even addresses, not on better ones. */
-CRL_FN void crl_mac_swap(uint8_t *eth)
+CRL_FN void
+crl_mac_swap(uint8_t *eth)
 {
 	uint32_t i;
 
@@ -22,7 +23,8 @@ CRL_FN void crl_mac_swap(uint8_t *eth)
 	}
 }
 
-CRL_FN enum crl_verdict crl_macswap_packet(struct crl_stream *s, struct crl_pkt *pkt)
+CRL_FN enum crl_verdict
+crl_macswap_packet(struct crl_stream *s, struct crl_pkt *pkt)
 {
 	(void)s;
 	if (pkt->len < CRL_ETH_HDR_BYTES)

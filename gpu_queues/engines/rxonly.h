@@ -7,7 +7,8 @@
 
 #include "../fwd.h"
 
-CRL_FN enum crl_verdict crl_rxonly_packet(struct crl_stream *s, struct crl_pkt *pkt)
+CRL_FN enum crl_verdict
+crl_rxonly_packet(struct crl_stream *s, struct crl_pkt *pkt)
 {
 	(void)s;
 	(void)pkt;

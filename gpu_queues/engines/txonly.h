@@ -14,7 +14,8 @@
 #define CRL_TXONLY_HDR_BYTES 42u /* Ethernet, IPv4, UDP */
 #define CRL_TXONLY_ALIGN     64u /* frames begin on cache lines */
 
-CRL_FN uint32_t crl_txonly_len(const struct crl_engine_opts *o)
+CRL_FN uint32_t
+crl_txonly_len(const struct crl_engine_opts *o)
 {
 	uint32_t i, len = 0;
 
@@ -24,8 +25,8 @@ CRL_FN uint32_t crl_txonly_len(const struct crl_engine_opts *o)
 }
 
 /* One frame of len bytes at p, which is zero there, from MAC mac. */
-CRL_FN void crl_txonly_frame(
-	uint8_t *p, uint32_t len, const struct crl_engine_opts *o, const uint8_t *mac)
+CRL_FN void
+crl_txonly_frame(uint8_t *p, uint32_t len, const struct crl_engine_opts *o, const uint8_t *mac)
 {
 	uint8_t *ip = p + 14;
 	uint32_t i;
@@ -52,7 +53,8 @@ CRL_FN void crl_txonly_frame(
  * Makes the frames; the first thing a stream of this engine does, on its processor. CRL_INVALID: no
  * txbuf, or a frame does not fit into it, or its first segment does not hold the headers.
  */
-CRL_FN enum crl_st crl_txonly_begin(struct crl_stream *s)
+CRL_FN enum crl_st
+crl_txonly_begin(struct crl_stream *s)
 {
 	const struct crl_txbuf *b = &s->tx->txbuf;
 	uint32_t len = crl_txonly_len(&s->opts), i;
@@ -73,7 +75,8 @@ CRL_FN enum crl_st crl_txonly_begin(struct crl_stream *s)
 }
 
 /* The segments of the frame in slot i. */
-CRL_FN void crl_txonly_pieces(const struct crl_stream *s, uint32_t i, struct crl_piece *piece)
+CRL_FN void
+crl_txonly_pieces(const struct crl_stream *s, uint32_t i, struct crl_piece *piece)
 {
 	uint64_t at = (uint64_t)(i % s->tx_slots) * s->tx_stride;
 	uint32_t k;
@@ -88,7 +91,8 @@ CRL_FN void crl_txonly_pieces(const struct crl_stream *s, uint32_t i, struct crl
 }
 
 /* Writes up to n frames of several segments, a SEND each. Returns how many. */
-CRL_FN uint32_t crl_txonly_post_gather(struct crl_stream *s, uint32_t n)
+CRL_FN uint32_t
+crl_txonly_post_gather(struct crl_stream *s, uint32_t n)
 {
 	struct crl_piece piece[CRL_TXPKTS_MAX];
 	struct crl_sq *sq = &s->tx->sq;
@@ -105,7 +109,8 @@ CRL_FN uint32_t crl_txonly_post_gather(struct crl_stream *s, uint32_t n)
 }
 
 /* Writes up to n frames of one segment, in multi-packet sends. Returns how many. */
-CRL_FN uint32_t crl_txonly_post_empw(struct crl_stream *s, uint32_t n)
+CRL_FN uint32_t
+crl_txonly_post_empw(struct crl_stream *s, uint32_t n)
 {
 	struct crl_piece piece[CRL_EMPW_FRAMES_MAX];
 	struct crl_sq *sq = &s->tx->sq;
@@ -124,7 +129,8 @@ CRL_FN uint32_t crl_txonly_post_empw(struct crl_stream *s, uint32_t n)
 	return i;
 }
 
-CRL_FN uint32_t crl_txonly_burst(struct crl_stream *s)
+CRL_FN uint32_t
+crl_txonly_burst(struct crl_stream *s)
 {
 	uint32_t n = s->tx_left < s->burst ? (uint32_t)s->tx_left : s->burst;
 	bool empw = (s->tx->sq.flags & CRL_SQ_EMPW) && s->opts.txpkts_nr == 1u;
@@ -142,7 +148,8 @@ CRL_FN uint32_t crl_txonly_burst(struct crl_stream *s)
 }
 
 /* One bounded iteration: send a burst, take completions, tell the CQ. */
-CRL_FN enum crl_turn crl_txonly_turn(struct crl_stream *s)
+CRL_FN enum crl_turn
+crl_txonly_turn(struct crl_stream *s)
 {
 	enum crl_turn turn;
 	uint32_t n, back;

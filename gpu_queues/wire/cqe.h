@@ -32,7 +32,10 @@
 #define CRL_CQE_L3_OK (1u << 1)
 #define CRL_CQE_L4_OK (1u << 2)
 
-/* l4_hdr_type_etc (byte 29): [7] fragment, [6:4] L4 type, [3:2] L3 type, [0] VLAN stripped into vlan_info. */
+/*
+ * l4_hdr_type_etc (byte 29): [7] fragment, [6:4] L4 type, [3:2] L3 type, [0] VLAN stripped into
+ * vlan_info.
+ */
 #define CRL_CQE_CV		 (1u << 0)
 #define CRL_CQE_IP_EXT		 (1u << 1) /* IPv4 options or IPv6 extension headers */
 #define CRL_CQE_IP_FRAG		 (1u << 7)
