@@ -18,6 +18,8 @@ GOOD_REASONS = [
     r"kernel (has|lacks|without)",
     r"this kernel",
     r"not built with",
+    r"no git history",
+    r"needs? root",
 ]
 
 

@@ -85,13 +85,20 @@ struct crl_info {
 	uint8_t log_max_cq_sz;
 	uint8_t sq_ts_format; /* 0 free running, 1 default, 2 real time: as queues are created */
 	uint8_t rq_ts_format;
-	uint8_t inline_mode; /* L2 bytes the NIC wants inlined in each send: 0 none, 1 L2 ... */
+	uint8_t inline_mode; /* headers to inline in each send: 0 none, 1 L2, 2 IP, 3 L4 */
+	uint8_t own_counter; /* 1: crl_missed() counts this context's queues alone */
 	uint8_t events;	     /* 1: the NIC's async events are subscribed to, 0: see events_why */
 	char events_why[64];
 };
 
 /* -EINVAL only. */
 int crl_info(const struct crl_ctx *ctx, struct crl_info *info);
+
+/*
+ * Packets that found no buffer in a receive queue of this context since it was opened.
+ *   -ENOTSUP   the NIC gave this context no counter set of its own
+ */
+int crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err);
 
 /* The verbs objects behind a context, for programs that add their own; they stay the context's. */
 struct ibv_context *crl_ibv_context(const struct crl_ctx *ctx);
@@ -117,7 +124,7 @@ struct crl_mem {
 	void *arg;
 	/* bytes is a multiple of align, align a power of two of at least 4096. */
 	int (*alloc)(void *arg, size_t bytes, size_t align, void **addr);
-	void (*free)(void *arg, void *addr);
+	void (*free)(void *arg, void *addr, size_t bytes);
 	/* Copy to and from it; complete when it returns. NULL: plain loads and stores do. */
 	int (*write)(void *arg, void *dst, const void *src, size_t bytes);
 	int (*read)(void *arg, void *dst, const void *src, size_t bytes);
@@ -178,8 +185,9 @@ struct crl_queue_cfg {
 	uint32_t rx_depth;     /* packets, likewise; 0: 1024 */
 	uint32_t rx_buf_bytes; /* bytes from buffer to buffer, a multiple of 64; 0: 2048 */
 	uint32_t rx_headroom;  /* bytes before each frame; less than rx_buf_bytes */
-	uint32_t signal_every; /* WQEs a send completion; 0: min(32, rx_depth / 4, tx_depth / 4) */
-	uint32_t cq_flags;     /* CRL_CQ_COLLAPSED (send side only), CRL_CQ_OVERRUN_IGNORE */
+	uint32_t tx_inline_max; /* frames up to so many bytes travel in the WQE; 0: none */
+	uint32_t signal_every;	/* WQEs a send completion; 0: min(32, rx_depth / 4, tx_depth / 4) */
+	uint32_t cq_flags;	/* CRL_CQ_COLLAPSED (send side only), CRL_CQ_OVERRUN_IGNORE */
 	enum crl_uar uar;
 	const struct crl_mem *rings;   /* SQ, RQ, CQs and records; NULL: crl_mem_host() */
 	const struct crl_mem *buffers; /* receive buffers; NULL: as rings */

@@ -30,9 +30,9 @@ struct rte_mempool;
 
 /*
  * rte_eal_init() with the mlx5 devices of `-a BDF[,devargs]` (also --allow, pci:BDF, short BDF)
- * kept back and opened by Carillon; with no -a at all, every mlx5 device of the machine. Returns
- * the number of arguments used, as rte_eal_init() does: the caller's own options follow at argv +
- * that number, after a "--" that is counted. argv is not changed.
+ * kept back and opened by Carillon; with no -a at all, every mlx5 device of the machine that no -b
+ * names. Returns the number of arguments used, as rte_eal_init() does: argv[that number] is set to
+ * argv[0] (it was "--"), and the program's own options follow it.
  *   -ENODEV    -a names an mlx5 device that cannot be opened, or there is no mlx5 device at all
  *   -EINVAL    EAL refused its arguments (it has printed why)
  *   what crl_open() returns
@@ -48,13 +48,13 @@ struct crl_ctx *crl_eal_ctx(const struct crl_eal *eal, unsigned i);
 /* ---- Port ---- */
 
 struct crl_port_cfg {
-	uint32_t size;	     /* sizeof(struct crl_port_cfg) */
-	uint16_t nr_cpu_rxq; /* receive queues of net_mlx5 itself, polled by lcores; may be 0 */
-	uint16_t nr_cpu_txq; /* 0: 1, which net_mlx5 wants */
-	uint16_t cpu_depth;  /* descriptors of each; 0: 512 */
-	uint16_t mtu;	     /* 0: leave it */
-	uint8_t isolate;     /* 1: only flows of crl_flow_add() receive; 0: the CPU queues too */
-	uint8_t promiscuous; /* without isolate: CPU queues take every address */
+	uint32_t size;		/* sizeof(struct crl_port_cfg) */
+	uint16_t nr_cpu_rxq;	/* receive queues of net_mlx5 itself, polled by lcores; may be 0 */
+	uint16_t nr_cpu_txq;	/* 0: 1, which net_mlx5 wants */
+	uint16_t cpu_depth;	/* descriptors of each; 0: 512 */
+	uint16_t mtu;		/* 0: leave it */
+	uint8_t isolate;	/* 1: only flows of crl_flow_add() receive; 0: the CPU queues too */
+	uint8_t promiscuous;	/* without isolate: CPU queues take every address */
 	struct rte_mempool *mp; /* of the CPU queues; NULL: one is made on the NIC's NUMA node */
 };
 

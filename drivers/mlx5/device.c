@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contexts: finding the device by PCI address or RDMA name, opening it for DevX, and closing it
+ * once nothing depends on it any more. Host only.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define OPEN_STEP "open the device"
+
+int crl_bdf_parse(const char *text, char bdf[16])
+{
+	unsigned domain = 0, bus, dev, fn;
+	char colon_dot[4] = {0};
+	int used = 0;
+
+	if (sscanf(text, "%4x:%2x:%2x%1[.]%1x%n", &domain, &bus, &dev, colon_dot, &fn, &used) !=
+			5 ||
+		text[used] != '\0') {
+		domain = 0;
+		used = 0;
+		if (sscanf(text, "%2x:%2x%1[.]%1x%n", &bus, &dev, colon_dot, &fn, &used) != 4 ||
+			text[used] != '\0')
+			return -EINVAL;
+	}
+	if (text[strspn(text, "0123456789abcdefABCDEF:.")] != '\0' || dev > 31 || fn > 7)
+		return -EINVAL;
+	snprintf(bdf, 16, "%04x:%02x:%02x.%x", domain & 0xffff, bus & 0xff, dev, fn);
+	return 0;
+}
+
+void crl_dev_name_get(struct ibv_device *dev, struct crl_dev_name *name)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *last;
+	FILE *f;
+
+	memset(name, 0, sizeof(*name));
+	snprintf(name->name, sizeof(name->name), "%s", ibv_get_device_name(dev));
+	name->numa_node = -1;
+	if (snprintf(path, sizeof(path), "%s/device", dev->ibdev_path) >= (int)sizeof(path) ||
+		realpath(path, target) == NULL)
+		return;
+	last = strrchr(target, '/');
+	if (last == NULL || crl_bdf_parse(last + 1, name->bdf) != 0)
+		name->bdf[0] = '\0';
+	if (snprintf(path, sizeof(path), "%s/device/numa_node", dev->ibdev_path) >=
+		(int)sizeof(path))
+		return;
+	f = fopen(path, "re");
+	if (f == NULL)
+		return;
+	if (fscanf(f, "%d", &name->numa_node) != 1)
+		name->numa_node = -1;
+	fclose(f);
+}
+
+/* "mlx5_0 (0000:01:00.0), ..." for error messages. */
+static void list_devices(struct ibv_device **list, int n, char *buf, size_t bytes)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < n && used + 1 < bytes; i++) {
+		struct crl_dev_name name;
+
+		crl_dev_name_get(list[i], &name);
+		used += (size_t)snprintf(buf + used, bytes - used, "%s%s (%s)", i ? ", " : "",
+			name.name, name.bdf[0] ? name.bdf : "no PCI address");
+	}
+}
+
+static int find_device(struct ibv_device **list, int n, const char *wanted, struct ibv_device **dev,
+	struct crl_err *err)
+{
+	char bdf[16] = "", there[160];
+
+	list_devices(list, n, there, sizeof(there));
+	if (n == 0)
+		return crl_err_set(err, -ENODEV, OPEN_STEP,
+			"load mlx5_ib and rdma-core's providers, or run under softcx run",
+			"this machine has no RDMA device");
+	if (wanted == NULL) {
+		if (n > 1)
+			return crl_err_set(err, -ENOTUNIQ, OPEN_STEP, "name one",
+				"there are %d devices: %s", n, there);
+		*dev = list[0];
+		return 0;
+	}
+	if (crl_bdf_parse(wanted, bdf) != 0)
+		bdf[0] = '\0';
+	for (int i = 0; i < n; i++) {
+		struct crl_dev_name name;
+
+		crl_dev_name_get(list[i], &name);
+		if (strcmp(name.name, wanted) == 0 || (bdf[0] && strcmp(name.bdf, bdf) == 0)) {
+			*dev = list[i];
+			return 0;
+		}
+	}
+	return crl_err_set(err, -ENODEV, OPEN_STEP, "use one of those",
+		"no RDMA device %s; there is %s", wanted, there);
+}
+
+static int open_verbs(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
+{
+	struct mlx5dv_context_attr attr = {.flags = MLX5DV_CONTEXT_FLAGS_DEVX};
+	const char *name = ibv_get_device_name(dev);
+
+	if (!mlx5dv_is_supported(dev))
+		return crl_err_set(err, -ENOTSUP, OPEN_STEP, "use a ConnectX-5 or newer",
+			"%s is no mlx5 device", name);
+	errno = 0;
+	ctx->ibv = mlx5dv_open_device(dev, &attr);
+	if (ctx->ibv == NULL)
+		return crl_fail_errno(err, errno, OPEN_STEP,
+			errno == EACCES || errno == EPERM
+				? "give this user access to /dev/infiniband/uverbs*, or run as root"
+				: "DevX must be allowed: root, or a kernel with devx for users",
+			"%s does not open for DevX", name);
+	return 0;
+}
+
+static int open_pd(struct crl_ctx *ctx, struct crl_err *err)
+{
+	struct mlx5dv_pd pd = {0};
+	struct mlx5dv_obj obj = {.pd = {.out = &pd}};
+	int ret;
+
+	errno = 0;
+	ctx->pd = ibv_alloc_pd(ctx->ibv);
+	if (ctx->pd == NULL)
+		return crl_fail_errno(
+			err, errno, "allocate a protection domain", "", "the kernel refused it");
+	obj.pd.in = ctx->pd;
+	ret = mlx5dv_init_obj(&obj, MLX5DV_OBJ_PD);
+	if (ret != 0) {
+		ibv_dealloc_pd(ctx->pd);
+		return crl_fail_errno(err, ret > 0 ? ret : errno, "look up the protection domain",
+			"", "libmlx5 does not say its number");
+	}
+	ctx->pdn = pd.pdn;
+	return 0;
+}
+
+static void fill_info(
+	struct crl_ctx *ctx, struct ibv_device *dev, const struct ibv_device_attr *attr)
+{
+	struct crl_dev_name name;
+	struct crl_info *info = &ctx->info;
+
+	crl_dev_name_get(dev, &name);
+	info->size = sizeof(*info);
+	snprintf(info->name, sizeof(info->name), "%s", name.name);
+	snprintf(info->bdf, sizeof(info->bdf), "%s", name.bdf);
+	snprintf(info->fw_ver, sizeof(info->fw_ver), "%s", attr->fw_ver);
+	info->vendor_part_id = (uint16_t)attr->vendor_part_id;
+	info->numa_node = name.numa_node;
+}
+
+/* All of the context that is made after verbs are open. */
+static int open_rest(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
+{
+	struct ibv_device_attr_ex attr;
+	int ret = ibv_query_device_ex(ctx->ibv, NULL, &attr);
+
+	if (ret != 0)
+		return crl_fail_errno(err, ret > 0 ? ret : errno, "query the device", "",
+			"the kernel does not describe it");
+	fill_info(ctx, dev, &attr.orig_attr);
+	ret = mlx5dv_devx_query_eqn(ctx->ibv, 0, &ctx->eqn);
+	if (ret != 0)
+		return crl_fail_errno(err, ret > 0 ? ret : errno, "find the event queue",
+			"see the kernel log", "vector 0 has none");
+	ret = crl_caps_query(ctx, err);
+	if (ret != 0)
+		return ret;
+	crl_mem_host_init(ctx);
+	ret = open_pd(ctx, err);
+	if (ret != 0)
+		return ret;
+	ret = crl_td_create(ctx, err);
+	if (ret != 0)
+		goto undo_pd;
+	ret = crl_events_open(ctx, err);
+	if (ret != 0)
+		goto undo_td;
+	return 0;
+
+undo_td:
+	crl_td_destroy(ctx);
+undo_pd:
+	ibv_dealloc_pd(ctx->pd);
+	return ret;
+}
+
+CRL_PUBLIC int crl_open(const struct crl_cfg *cfg, struct crl_ctx **out, struct crl_err *err)
+{
+	struct ibv_device **list, *dev = NULL;
+	struct crl_ctx *ctx;
+	int n = 0, ret = crl_check_size(err, OPEN_STEP, cfg->size, sizeof(*cfg));
+
+	if (ret != 0)
+		return ret;
+	if (cfg->flags != 0)
+		return crl_err_set(
+			err, -EINVAL, OPEN_STEP, "set it to 0", "flags is 0x%x", cfg->flags);
+	errno = 0;
+	list = ibv_get_device_list(&n);
+	if (list == NULL)
+		return crl_fail_errno(err, errno, "list RDMA devices",
+			"load mlx5_ib, or run under softcx run", "libibverbs found none");
+	ret = find_device(list, n, cfg->device, &dev, err);
+	if (ret != 0)
+		goto undo_list;
+	ctx = calloc(1, sizeof(*ctx));
+	if (ctx == NULL) {
+		ret = crl_fail_errno(err, ENOMEM, OPEN_STEP, "", "no memory");
+		goto undo_list;
+	}
+	LIST_INIT(&ctx->regions);
+	LIST_INIT(&ctx->queues);
+	ret = open_verbs(ctx, dev, err);
+	if (ret != 0)
+		goto undo_ctx;
+	ret = open_rest(ctx, dev, err);
+	if (ret != 0)
+		goto undo_verbs;
+	ibv_free_device_list(list);
+	*out = ctx;
+	return 0;
+
+undo_verbs:
+	ibv_close_device(ctx->ibv);
+undo_ctx:
+	free(ctx);
+undo_list:
+	ibv_free_device_list(list);
+	return ret;
+}
+
+CRL_PUBLIC int crl_close(struct crl_ctx *ctx, struct crl_err *err)
+{
+	const char *step = "close the context";
+	int ret = 0;
+
+	if (ctx == NULL)
+		return 0;
+	if (ctx->port_name[0] != '\0')
+		return crl_err_set(
+			err, -EBUSY, step, "close it first", "port %s is open", ctx->port_name);
+	if (!LIST_EMPTY(&ctx->queues))
+		return crl_err_set(err, -EBUSY, step, "destroy it first", "queue %u lives",
+			LIST_FIRST(&ctx->queues)->cfg.index);
+	if (!LIST_EMPTY(&ctx->regions))
+		return crl_err_set(err, -EBUSY, step, "deregister it first",
+			"the region of %zu bytes at %p lives", LIST_FIRST(&ctx->regions)->bytes,
+			LIST_FIRST(&ctx->regions)->addr);
+	crl_events_close(ctx);
+	crl_td_destroy(ctx);
+	if (ibv_dealloc_pd(ctx->pd) != 0)
+		ret = crl_fail_errno(err, errno, step,
+			"destroy what your program made with it first",
+			"the protection domain is in use");
+	/* What is still alive now dies with the file descriptor. */
+	if (ibv_close_device(ctx->ibv) != 0 && ret == 0)
+		ret = crl_fail_errno(err, errno, step, "", "verbs did not close");
+	free(ctx);
+	return ret;
+}
+
+CRL_PUBLIC int crl_info(const struct crl_ctx *ctx, struct crl_info *info)
+{
+	if (info->size != sizeof(*info))
+		return -EINVAL;
+	*info = ctx->info;
+	return 0;
+}
+
+CRL_PUBLIC struct ibv_context *crl_ibv_context(const struct crl_ctx *ctx)
+{
+	return ctx->ibv;
+}
+
+CRL_PUBLIC struct ibv_pd *crl_ibv_pd(const struct crl_ctx *ctx)
+{
+	return ctx->pd;
+}
