@@ -8,8 +8,8 @@
  *	F(L, l, NAME, name, bit offset, bits)		a field; name is the PRM's
  *	S(L, l, NAME, name, bit offset, bits, LAYOUT)	another layout inside this one
  * Bits that no line names are reserved: zero from the driver, refused by softcx when they are not.
- * Offsets count from the most significant bit of the first byte, as in the PRM's tables. The head of
- * every command (opcode, uid, op_mod; status, syndrome) is CMD_IN and CMD_OUT and is not repeated.
+ * Offsets count from the most significant bit of the first byte, as in the PRM's tables. The head
+ * of every command (opcode, uid, op_mod; status, syndrome) is CMD_IN and CMD_OUT and is not repeated.
  *
  * From the lists come CRL_PRM_<LAYOUT>_<NAME> (bit offset << 16 | bits) and CRL_PRM_<LAYOUT>_BYTES:
  *	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_CREATE_SQ);
@@ -34,8 +34,7 @@
 /* clang-format off */
 #define CRL_CMD_OPS(Y) \
 	Y(QUERY_HCA_CAP, 0x100) \
-	Y(QUERY_SPECIAL_CONTEXTS, 0x203) \
-	Y(CREATE_CQ, 0x400) Y(DESTROY_CQ, 0x401) Y(QUERY_CQ, 0x402) Y(MODIFY_CQ, 0x403) \
+	Y(CREATE_CQ, 0x400) Y(DESTROY_CQ, 0x401) Y(QUERY_CQ, 0x402) \
 	Y(QUERY_VPORT_STATE, 0x750) Y(QUERY_NIC_VPORT_CONTEXT, 0x754) \
 	Y(ALLOC_Q_COUNTER, 0x771) Y(DEALLOC_Q_COUNTER, 0x772) Y(QUERY_Q_COUNTER, 0x773) \
 	Y(ALLOC_PD, 0x800) Y(DEALLOC_PD, 0x801) \
@@ -44,7 +43,7 @@
 	Y(CREATE_TIR, 0x900) Y(MODIFY_TIR, 0x901) Y(DESTROY_TIR, 0x902) Y(QUERY_TIR, 0x903) \
 	Y(CREATE_SQ, 0x904) Y(MODIFY_SQ, 0x905) Y(DESTROY_SQ, 0x906) Y(QUERY_SQ, 0x907) \
 	Y(CREATE_RQ, 0x908) Y(MODIFY_RQ, 0x909) Y(DESTROY_RQ, 0x90a) Y(QUERY_RQ, 0x90b) \
-	Y(CREATE_TIS, 0x912) Y(MODIFY_TIS, 0x913) Y(DESTROY_TIS, 0x914) Y(QUERY_TIS, 0x915) \
+	Y(CREATE_TIS, 0x912) Y(DESTROY_TIS, 0x914) Y(QUERY_TIS, 0x915) \
 	Y(CREATE_RQT, 0x916) Y(MODIFY_RQT, 0x917) Y(DESTROY_RQT, 0x918) Y(QUERY_RQT, 0x919)
 
 /* What a command answers: Y(NAME, value, words). */
@@ -100,6 +99,9 @@ enum {
 	CRL_Q_STATE_RST = 0, /* sqc.state, rqc.state */
 	CRL_Q_STATE_RDY = 1,
 	CRL_Q_STATE_ERR = 3,
+
+	CRL_CQ_STATUS_OVERFLOW = 9, /* cqc.status */
+	CRL_CQ_STATUS_WRITE_FAIL = 10,
 
 	CRL_WQ_LINKED_LIST = 0, /* wq.wq_type */
 	CRL_WQ_CYCLIC = 1,

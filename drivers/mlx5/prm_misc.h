@@ -30,9 +30,7 @@
 	Y(NIC_VPORT_CONTEXT, nic_vport_context, 0x800) \
 	Y(MAC_ADDRESS, mac_address_layout, 0x040) \
 	Y(QUERY_VPORT_STATE_IN, query_vport_state_in, 0x080) \
-	Y(QUERY_VPORT_STATE_OUT, query_vport_state_out, 0x080) \
-	Y(QUERY_SPECIAL_CONTEXTS_IN, query_special_contexts_in, 0x080) \
-	Y(QUERY_SPECIAL_CONTEXTS_OUT, query_special_contexts_out, 0x100)
+	Y(QUERY_VPORT_STATE_OUT, query_vport_state_out, 0x080)
 
 #define CRL_PRM_CMD_IN_FIELDS(F, S, L, l) \
 	F(L, l, OPCODE, opcode, 0x000, 16) \
@@ -118,13 +116,6 @@
 #define CRL_PRM_QUERY_VPORT_STATE_OUT_FIELDS(F, S, L, l) \
 	F(L, l, ADMIN_STATE, admin_state, 0x078, 4) \
 	F(L, l, STATE, state, 0x07c, 4)
-
-#define CRL_PRM_QUERY_SPECIAL_CONTEXTS_IN_FIELDS(F, S, L, l)
-
-#define CRL_PRM_QUERY_SPECIAL_CONTEXTS_OUT_FIELDS(F, S, L, l) \
-	F(L, l, DUMP_FILL_MKEY, dump_fill_mkey, 0x040, 32) \
-	F(L, l, RESD_LKEY, resd_lkey, 0x060, 32) \
-	F(L, l, NULL_MKEY, null_mkey, 0x080, 32)
 /* clang-format on */
 
 #endif /* CRL_PRM_MISC_H */

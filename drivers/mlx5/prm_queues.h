@@ -12,7 +12,6 @@
 	Y(CQC, cqc, 0x200) \
 	Y(CREATE_CQ_IN, create_cq_in, 0x880) \
 	Y(CREATE_CQ_OUT, create_cq_out, 0x080) \
-	Y(MODIFY_CQ_IN, modify_cq_in, 0x880) \
 	Y(QUERY_CQ_IN, query_cq_in, 0x080) \
 	Y(QUERY_CQ_OUT, query_cq_out, 0x880) \
 	Y(DESTROY_CQ_IN, destroy_cq_in, 0x080) \
@@ -66,11 +65,6 @@
 
 #define CRL_PRM_CREATE_CQ_OUT_FIELDS(F, S, L, l) \
 	F(L, l, CQN, cqn, 0x048, 24)
-
-#define CRL_PRM_MODIFY_CQ_IN_FIELDS(F, S, L, l) \
-	F(L, l, CQN, cqn, 0x048, 24) \
-	S(L, l, CQ_CONTEXT, cq_context, 0x080, 512, CQC) \
-	F(L, l, CQ_UMEM_VALID, cq_umem_valid, 0x2e0, 1)
 
 #define CRL_PRM_QUERY_CQ_IN_FIELDS(F, S, L, l) \
 	F(L, l, CQN, cqn, 0x048, 24)

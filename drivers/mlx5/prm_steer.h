@@ -12,8 +12,6 @@
 	Y(TISC, tisc, 0x500) \
 	Y(CREATE_TIS_IN, create_tis_in, 0x600) \
 	Y(CREATE_TIS_OUT, create_tis_out, 0x080) \
-	Y(MODIFY_TIS_IN, modify_tis_in, 0x600) \
-	Y(MODIFY_TIS_BITMASK, modify_tis_bitmask, 0x040) \
 	Y(QUERY_TIS_IN, query_tis_in, 0x080) \
 	Y(QUERY_TIS_OUT, query_tis_out, 0x580) \
 	Y(DESTROY_TIS_IN, destroy_tis_in, 0x080) \
@@ -53,16 +51,6 @@
 
 #define CRL_PRM_CREATE_TIS_OUT_FIELDS(F, S, L, l) \
 	F(L, l, TISN, tisn, 0x048, 24)
-
-#define CRL_PRM_MODIFY_TIS_IN_FIELDS(F, S, L, l) \
-	F(L, l, TISN, tisn, 0x048, 24) \
-	S(L, l, BITMASK, bitmask, 0x080, 64, MODIFY_TIS_BITMASK) \
-	S(L, l, CTX, ctx, 0x100, 1280, TISC)
-
-#define CRL_PRM_MODIFY_TIS_BITMASK_FIELDS(F, S, L, l) \
-	F(L, l, LAG_TX_PORT_AFFINITY, lag_tx_port_affinity, 0x03d, 1) \
-	F(L, l, STRICT_LAG_TX_PORT_AFFINITY, strict_lag_tx_port_affinity, 0x03e, 1) \
-	F(L, l, PRIO, prio, 0x03f, 1)
 
 #define CRL_PRM_QUERY_TIS_IN_FIELDS(F, S, L, l) \
 	F(L, l, TISN, tisn, 0x048, 24)
@@ -141,6 +129,7 @@
 #define CRL_PRM_MODIFY_TIR_BITMASK_FIELDS(F, S, L, l) \
 	F(L, l, SELF_LB_EN, self_lb_en, 0x03b, 1) \
 	F(L, l, HASH, hash, 0x03d, 1) \
+	F(L, l, INDIRECT_TABLE, indirect_table, 0x03e, 1) \
 	F(L, l, PACKET_MERGE, packet_merge, 0x03f, 1)
 
 #define CRL_PRM_QUERY_TIR_IN_FIELDS(F, S, L, l) \
@@ -174,7 +163,9 @@
 	F(L, l, IPV4_IHL, ipv4_ihl, 0x0d0, 4) \
 	F(L, l, TTL_HOPLIMIT, ttl_hoplimit, 0x0d8, 8) \
 	F(L, l, UDP_SPORT, udp_sport, 0x0e0, 16) \
-	F(L, l, UDP_DPORT, udp_dport, 0x0f0, 16)
+	F(L, l, UDP_DPORT, udp_dport, 0x0f0, 16) \
+	F(L, l, SRC_IPV4_SRC_IPV6, src_ipv4_src_ipv6, 0x100, 128) \
+	F(L, l, DST_IPV4_DST_IPV6, dst_ipv4_dst_ipv6, 0x180, 128)
 
 #define CRL_PRM_MATCH_MISC_FIELDS(F, S, L, l) \
 	F(L, l, SOURCE_SQN, source_sqn, 0x008, 24) \

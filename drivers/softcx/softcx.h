@@ -22,9 +22,22 @@
 struct scx_nic;
 struct scx_wire;
 
+/* PRM event types and subtypes that this NIC makes. */
+enum {
+	SCX_EVENT_COMPLETION = 0x00,	 /* obj: CQ number */
+	SCX_EVENT_CQ_ERROR = 0x04,	 /* obj: CQ number */
+	SCX_EVENT_WQ_CATAS_ERROR = 0x05, /* obj: queue number, subtype: SCX_EVENT_QUEUE_* */
+	SCX_EVENT_PORT_CHANGE = 0x09,	 /* obj: port, 1; subtype: SCX_EVENT_PORT_* */
+
+	SCX_EVENT_QUEUE_RQ = 1,
+	SCX_EVENT_QUEUE_SQ = 2,
+	SCX_EVENT_PORT_DOWN = 1,
+	SCX_EVENT_PORT_ACTIVE = 4,
+};
+
 /* Async events, handed to the front in the thread that caused them; must not call back. */
 struct scx_event {
-	uint8_t type;	   /* PRM: 0x00 completion, 0x04 CQ error, 0x09 port change, ... */
+	uint8_t type; /* SCX_EVENT_* */
 	uint8_t subtype;
 	uint32_t obj;	   /* CQ, SQ or RQ number, or port */
 };

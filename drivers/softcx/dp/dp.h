@@ -113,6 +113,8 @@ enum scx_dp_op {
 	SCX_DP_QUERY_SQ,
 	SCX_DP_QUERY_RQ,
 	SCX_DP_PORT_SET,
+	SCX_DP_QUERY_CQ,      /* result: 1 when it has failed, producer index, consumer index */
+	SCX_DP_RQ_VLAN_STRIP, /* arg: 1 strips */
 };
 
 struct scx_dp_cmd {

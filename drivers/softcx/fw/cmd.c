@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command interpreter: finds the command, checks both lengths and every bit that the layout does
+ * not know, and only then lets the command look at the mailbox. Called by fronts through scx_cmd(),
+ * in any thread; one command at a time.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fw.h"
+
+#define OUT_MIN CRL_PRM_ALLOC_PD_OUT_BYTES /* 16: status, syndrome and a number */
+
+struct command {
+	uint16_t opcode;
+	uint16_t in_bytes, out_bytes; /* of the layouts */
+	const char *name;
+	enum scx_layout_id in;
+	scx_fw_command run;
+	enum scx_fw_kind makes; /* SCX_FW_KINDS: not a create command */
+	uint8_t list;		/* a list may follow the input layout */
+	uint8_t any_op_mod;
+};
+
+/* clang-format off */
+#define CMD_(OP, L, out, run, makes, list, any) \
+	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, run, makes, list, any}
+#define CREATE(OP, run, KIND, list) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_##KIND, list, 0)
+#define CMD(OP, run) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_KINDS, 0, 0)
+#define QUERY(OP, run) CMD_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, run, SCX_FW_KINDS, 0, 0)
+
+static const struct command commands[] = {
+	CMD_(QUERY_HCA_CAP, QUERY_HCA_CAP_IN, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES, scx_cmd_query_hca_cap,
+		SCX_FW_KINDS, 0, 1),
+	QUERY(QUERY_VPORT_STATE, scx_cmd_query_vport_state),
+	QUERY(QUERY_NIC_VPORT_CONTEXT, scx_cmd_query_nic_vport),
+	CREATE(ALLOC_PD, scx_cmd_alloc_pd, PD, 0),
+	CMD(DEALLOC_PD, scx_cmd_dealloc_pd),
+	CREATE(ALLOC_UAR, scx_cmd_alloc_uar, UAR, 0),
+	CMD(DEALLOC_UAR, scx_cmd_dealloc_uar),
+	CREATE(ALLOC_TRANSPORT_DOMAIN, scx_cmd_alloc_td, TD, 0),
+	CMD(DEALLOC_TRANSPORT_DOMAIN, scx_cmd_dealloc_td),
+	CREATE(ALLOC_Q_COUNTER, scx_cmd_alloc_q_counter, QCOUNTER, 0),
+	QUERY(QUERY_Q_COUNTER, scx_cmd_query_q_counter),
+	CMD(DEALLOC_Q_COUNTER, scx_cmd_dealloc_q_counter),
+	CREATE(CREATE_CQ, scx_cmd_create_cq, CQ, 0),
+	QUERY(QUERY_CQ, scx_cmd_query_cq),
+	CMD(DESTROY_CQ, scx_cmd_destroy_cq),
+	CREATE(CREATE_SQ, scx_cmd_create_sq, SQ, 0),
+	CMD(MODIFY_SQ, scx_cmd_modify_sq),
+	QUERY(QUERY_SQ, scx_cmd_query_sq),
+	CMD(DESTROY_SQ, scx_cmd_destroy_sq),
+	CREATE(CREATE_RQ, scx_cmd_create_rq, RQ, 0),
+	CMD(MODIFY_RQ, scx_cmd_modify_rq),
+	QUERY(QUERY_RQ, scx_cmd_query_rq),
+	CMD(DESTROY_RQ, scx_cmd_destroy_rq),
+	CREATE(CREATE_TIS, scx_cmd_create_tis, TIS, 0),
+	QUERY(QUERY_TIS, scx_cmd_query_tis),
+	CMD(DESTROY_TIS, scx_cmd_destroy_tis),
+	CREATE(CREATE_RQT, scx_cmd_create_rqt, RQT, 1),
+	CMD_(MODIFY_RQT, MODIFY_RQT_IN, OUT_MIN, scx_cmd_modify_rqt, SCX_FW_KINDS, 1, 0),
+	QUERY(QUERY_RQT, scx_cmd_query_rqt),
+	CMD(DESTROY_RQT, scx_cmd_destroy_rqt),
+	CREATE(CREATE_TIR, scx_cmd_create_tir, TIR, 0),
+	CMD(MODIFY_TIR, scx_cmd_modify_tir),
+	QUERY(QUERY_TIR, scx_cmd_query_tir),
+	CMD(DESTROY_TIR, scx_cmd_destroy_tir),
+};
+/* clang-format on */
+
+static const struct command *
+find(uint16_t opcode)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (commands[i].opcode == opcode)
+			return &commands[i];
+	return NULL;
+}
+
+enum scx_fw_kind
+scx_fw_kind_of(uint16_t create_opcode)
+{
+	const struct command *cmd = find(create_opcode);
+
+	return cmd != NULL ? cmd->makes : SCX_FW_KINDS;
+}
+
+bool
+scx_fw_fields_zero(struct scx_fw_call *c, enum scx_layout_id id, const void *layout,
+	const uint32_t *fields, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t value = crl_prm_get(layout, fields[i]);
+
+		if (value == 0)
+			continue;
+		scx_fw_refuse(c, SCX_FW_R_NOT_OFFERED, (const uint8_t *)layout + crl_prm_off(fields[i]) / 32 * 4,
+			4, "%s.%s is 0x%x", scx_layouts[id].name, scx_layout_field_name(id, fields[i]), value);
+		return false;
+	}
+	return true;
+}
+
+static int
+check_lengths(struct scx_fw_call *c, const struct command *cmd)
+{
+	if (c->in_bytes < cmd->in_bytes)
+		return scx_fw_refuse(c, SCX_FW_R_IN_SHORT, c->in, c->in_bytes,
+			"input of %zu bytes, the layout has %u", c->in_bytes, cmd->in_bytes);
+	if (c->in_bytes > cmd->in_bytes && !cmd->list)
+		return scx_fw_refuse(c, SCX_FW_R_IN_LONG, c->in + cmd->in_bytes, c->in_bytes - cmd->in_bytes,
+			"input of %zu bytes, the layout has %u", c->in_bytes, cmd->in_bytes);
+	if (c->out_bytes < cmd->out_bytes)
+		return scx_fw_refuse(c, SCX_FW_R_OUT_SHORT, NULL, 0, "room for %zu bytes, the answer has %u",
+			c->out_bytes, cmd->out_bytes);
+	return 0;
+}
+
+static int
+run(struct scx_fw_call *c, const struct command *cmd)
+{
+	uint32_t op_mod = crl_prm_get(c->in, CRL_PRM_CMD_IN_OP_MOD);
+	uint8_t bits;
+	int at;
+	int rc = check_lengths(c, cmd);
+
+	if (rc != 0)
+		return rc;
+	at = scx_layout_reserved(cmd->in, c->in, &bits);
+	if (at >= 0)
+		return scx_fw_refuse(c, SCX_FW_R_RESERVED, c->in + at / 16 * 16, 16,
+			"reserved bits 0x%02x are set in byte 0x%x of the input", bits, at);
+	if (op_mod != 0 && !cmd->any_op_mod)
+		return scx_fw_refuse(c, SCX_FW_R_OP_MOD, c->in, 8, "op_mod is 0x%x", op_mod);
+	return cmd->run(c);
+}
+
+/* No command at all: there is no room for opcode or status. */
+static bool
+mailboxes_ok(const void *in, size_t in_bytes, const void *out, size_t out_bytes)
+{
+	return in != NULL && out != NULL && (uintptr_t)in % 4 == 0 && (uintptr_t)out % 4 == 0 &&
+		in_bytes >= CRL_PRM_CMD_IN_BYTES && out_bytes >= CRL_PRM_CMD_OUT_BYTES;
+}
+
+int
+scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void *out, size_t out_bytes,
+	struct scx_obj *obj)
+{
+	struct scx_fw_call c = {.nic = nic, .uid = uid, .name = "command", .in = in, .in_bytes = in_bytes,
+		.out = out, .out_bytes = out_bytes};
+	const struct command *cmd;
+	uint16_t opcode;
+
+	if (!mailboxes_ok(in, in_bytes, out, out_bytes))
+		return -EINVAL;
+	memset(out, 0, out_bytes);
+	opcode = (uint16_t)crl_prm_get(in, CRL_PRM_CMD_IN_OPCODE);
+	cmd = find(opcode);
+	pthread_mutex_lock(&nic->lock);
+	if (cmd == NULL) {
+		scx_fw_refuse(&c, SCX_FW_R_OPCODE, in, in_bytes < 64 ? in_bytes : 64,
+			"opcode 0x%x is not offered", opcode);
+	} else {
+		c.name = cmd->name;
+		if (run(&c, cmd) != 0)
+			memset(out, 0, out_bytes);
+		else if (obj != NULL && cmd->makes != SCX_FW_KINDS)
+			*obj = (struct scx_obj){.opcode = opcode, .num = c.made.num};
+	}
+	crl_prm_set(out, CRL_PRM_CMD_OUT_STATUS, c.status);
+	crl_prm_set(out, CRL_PRM_CMD_OUT_SYNDROME, c.syndrome);
+	pthread_mutex_unlock(&nic->lock);
+	return 0;
+}
+
+int
+scx_obj_destroy(struct scx_nic *nic, uint16_t uid, const struct scx_obj *obj)
+{
+	struct scx_fw_call c = {.nic = nic, .uid = uid, .name = "object destroy"};
+	enum scx_fw_kind kind = scx_fw_kind_of(obj->opcode);
+	struct scx_fw_obj *o;
+	int rc = -EINVAL;
+
+	if (kind == SCX_FW_KINDS)
+		return -EINVAL;
+	pthread_mutex_lock(&nic->lock);
+	o = scx_fw_get(&c, kind, obj->num);
+	if (o != NULL)
+		rc = scx_fw_destroy(&c, o) == 0 ? 0 : -EBUSY;
+	pthread_mutex_unlock(&nic->lock);
+	return rc;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A NIC from creation to report, its user contexts and its port: the part of softcx.h that is no
+ * command and no memory. The thread that steps NICs is in thread.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fw.h"
+
+/* Tell the data path about the port: its MTU, or that the link is down. */
+static int
+port_set(struct scx_nic *nic)
+{
+	struct scx_dp_cmd cmd = {.op = SCX_DP_PORT_SET};
+
+	cmd.arg = atomic_load(&nic->link_up) ? nic->cfg.mtu : 0;
+	return scx_fw_dp(nic, &cmd);
+}
+
+static int
+dp_create(struct scx_nic *nic)
+{
+	/* Its own pages: the data path's tables are large and start out as zeros either way. */
+	int rc = posix_memalign((void **)&nic->dp, SCX_PAGE, scx_dp_bytes());
+
+	if (rc != 0) {
+		nic->dp = NULL;
+		return -rc;
+	}
+	scx_dp_init(nic->dp, nic->cfg.uar_base, nic->cfg.nr_uar_pages, nic->cfg.seed);
+	return port_set(nic);
+}
+
+int
+scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **out)
+{
+	const struct scx_fw_profile *profile = scx_fw_profile(cfg->profile);
+	struct scx_nic *nic;
+	int rc;
+
+	if (profile == NULL || cfg->uar_base == NULL || cfg->nr_uar_pages < 2 || cfg->mtu == 0)
+		return -EINVAL;
+	nic = calloc(1, sizeof(*nic));
+	if (nic == NULL)
+		return -ENOMEM;
+	nic->cfg = *cfg;
+	nic->profile = profile;
+	nic->clock_khz = profile->khz;
+	nic->uid_next = 1;
+	snprintf(nic->name, sizeof(nic->name), "%s", cfg->name ? cfg->name : "nic");
+	pthread_mutex_init(&nic->lock, NULL);
+	pthread_mutex_init(&nic->step_lock, NULL);
+	atomic_init(&nic->link_up, true);
+	rc = scx_fw_tables_init(nic);
+	if (rc == 0)
+		rc = dp_create(nic);
+	if (rc != 0) {
+		nic->cfg.wire = NULL; /* stays the caller's */
+		scx_nic_destroy(nic);
+		return rc;
+	}
+	scx_log(nic->name, "profile %s, seed %" PRIu64 ", MTU %u", profile->name, cfg->seed, cfg->mtu);
+	*out = nic;
+	return 0;
+}
+
+void
+scx_nic_destroy(struct scx_nic *nic)
+{
+	if (nic == NULL)
+		return;
+	if (nic->thread != NULL)
+		scx_nic_stop(&nic, 1);
+	if (nic->cfg.wire != NULL)
+		nic->cfg.wire->ops->close(nic->cfg.wire);
+	scx_fw_tables_fini(nic);
+	free(nic->dp);
+	pthread_mutex_destroy(&nic->step_lock);
+	pthread_mutex_destroy(&nic->lock);
+	free(nic);
+}
+
+int
+scx_uid_alloc(struct scx_nic *nic, uint16_t *uid)
+{
+	int rc = -ENOSPC;
+
+	pthread_mutex_lock(&nic->lock);
+	for (uint16_t n = 1; n < SCX_UID_MAX; n++) {
+		uint16_t u = nic->uid_next;
+
+		nic->uid_next = u + 1u < SCX_UID_MAX ? u + 1 : 1;
+		if (!nic->uid_used[u]) {
+			nic->uid_used[u] = 1;
+			*uid = u;
+			rc = 0;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&nic->lock);
+	return rc;
+}
+
+void
+scx_uid_destroy(struct scx_nic *nic, uint16_t uid)
+{
+	struct scx_fw_call c = {.nic = nic, .name = "context close"};
+	unsigned left = 0;
+
+	pthread_mutex_lock(&nic->lock);
+	for (unsigned k = 0; k < SCX_FW_KINDS; k++) {
+		struct scx_fw_table *t = &nic->table[k];
+
+		for (uint32_t i = 0; i < t->max && t->used > 0; i++)
+			if (t->slot[i] != NULL && t->slot[i]->uid == uid && scx_fw_destroy(&c, t->slot[i]))
+				left++;
+	}
+	if (uid < SCX_UID_MAX)
+		nic->uid_used[uid] = 0;
+	pthread_mutex_unlock(&nic->lock);
+	if (left > 0)
+		scx_log(nic->name, "%u objects of uid %u could not be destroyed", left, uid);
+}
+
+uint32_t
+scx_eqn(struct scx_nic *nic)
+{
+	return SCX_EQN;
+}
+
+void
+scx_port_link(struct scx_nic *nic, int up)
+{
+	struct scx_event ev = {.type = SCX_EVENT_PORT_CHANGE, .obj = 1};
+	int rc = 0;
+
+	pthread_mutex_lock(&nic->lock);
+	if (atomic_exchange(&nic->link_up, up != 0) == (up != 0)) {
+		pthread_mutex_unlock(&nic->lock);
+		return;
+	}
+	rc = port_set(nic);
+	pthread_mutex_unlock(&nic->lock);
+	if (rc != 0)
+		scx_log(nic->name, "the data path did not take the link's state: %s", strerror(-rc));
+	ev.subtype = up ? SCX_EVENT_PORT_ACTIVE : SCX_EVENT_PORT_DOWN;
+	if (nic->cfg.event != NULL)
+		nic->cfg.event(nic->cfg.event_arg, &ev);
+}
+
+void
+scx_nic_report(struct scx_nic *nic)
+{
+	struct scx_dp_stats s;
+	int rc;
+
+	pthread_mutex_lock(&nic->lock);
+	rc = scx_fw_stats(nic, &s);
+	pthread_mutex_unlock(&nic->lock);
+	if (rc == 0) {
+		scx_log(nic->name,
+			"sent %" PRIu64 " frames (%" PRIu64 " bytes), received %" PRIu64 " (%" PRIu64
+			" bytes) of %" PRIu64 " on the wire",
+			s.tx_frames, s.tx_bytes, s.rx_frames, s.rx_bytes, s.rx_wire);
+		scx_log(nic->name,
+			"not received: no buffer %" PRIu64 ", drop rule %" PRIu64 ", no match %" PRIu64
+			", too long %" PRIu64 "; not sent: too long %" PRIu64,
+			s.rx_no_buffer, s.rx_dropped, s.rx_no_match, s.rx_too_long, s.tx_too_long);
+		scx_log(nic->name,
+			"doorbells %" PRIu64 ", WQEs %" PRIu64 ", CQEs %" PRIu64 ", error CQEs send %" PRIu64
+			" receive %" PRIu64 ", flow cache hits %" PRIu64 " misses %" PRIu64
+			", reports lost %" PRIu64,
+			s.doorbells, s.wqes, s.cqes, s.tx_errors, s.rx_errors, s.flow_hits, s.flow_misses,
+			s.reports_lost);
+	}
+	scx_fw_refusal_report(nic);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The thread that steps NICs. It must leave the processor to others when there are fewer cores than
+ * threads: after the last work it goes on for a while, then offers the processor at every turn, then
+ * sleeps in short naps. A nap bounds what a doorbell or a command waits for an idle NIC.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "fw.h"
+
+#define SPIN_NS	     10000u  /* after work: turn after turn */
+#define YIELD_NS     200000u /* then: sched_yield() between turns */
+#define NAP_NS	     20000   /* then: naps; with timer slack and wake-up about 50 us */
+#define SLACK_NS     1000u
+#define NICS_MAX     16u
+
+struct scx_fw_thread {
+	pthread_t thread;
+	atomic_bool stop;
+	unsigned nr;
+	struct scx_nic *nic[NICS_MAX];
+};
+
+static void *
+thread_main(void *arg)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	struct scx_fw_thread *t = arg;
+	uint64_t busy_at = scx_fw_now_ns();
+
+	prctl(PR_SET_NAME, "softcx");
+	prctl(PR_SET_TIMERSLACK, SLACK_NS);
+	/* forever: steps until scx_nic_stop() sets stop */
+	while (!atomic_load_explicit(&t->stop, memory_order_acquire)) {
+		uint64_t now = scx_fw_now_ns();
+		unsigned work = 0;
+
+		for (unsigned i = 0; i < t->nr; i++)
+			work += scx_fw_turn(t->nic[i], now);
+		if (work > 0)
+			busy_at = now;
+		else if (now - busy_at > YIELD_NS)
+			nanosleep(&nap, NULL);
+		else if (now - busy_at > SPIN_NS)
+			sched_yield();
+	}
+	return NULL;
+}
+
+int
+scx_nic_start(struct scx_nic **nics, unsigned nr)
+{
+	struct scx_fw_thread *t;
+	int rc;
+
+	if (nr == 0 || nr > NICS_MAX)
+		return -EINVAL;
+	for (unsigned i = 0; i < nr; i++)
+		if (nics[i]->thread != NULL)
+			return -EBUSY;
+	t = calloc(1, sizeof(*t));
+	if (t == NULL)
+		return -ENOMEM;
+	t->nr = nr;
+	for (unsigned i = 0; i < nr; i++) {
+		t->nic[i] = nics[i];
+		pthread_mutex_lock(&nics[i]->lock);
+		pthread_mutex_lock(&nics[i]->step_lock);
+	}
+	rc = pthread_create(&t->thread, NULL, thread_main, t);
+	for (unsigned i = 0; i < nr; i++) {
+		nics[i]->thread = rc == 0 ? t : NULL;
+		pthread_mutex_unlock(&nics[i]->step_lock);
+		pthread_mutex_unlock(&nics[i]->lock);
+	}
+	if (rc != 0)
+		free(t);
+	return -rc;
+}
+
+/* All NICs of one start are stopped together: the thread ends, whichever of them are named. */
+void
+scx_nic_stop(struct scx_nic **nics, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		struct scx_fw_thread *t = nics[i]->thread;
+
+		if (t == NULL)
+			continue;
+		for (unsigned k = 0; k < t->nr; k++)
+			pthread_mutex_lock(&t->nic[k]->lock);
+		atomic_store_explicit(&t->stop, true, memory_order_release);
+		pthread_join(t->thread, NULL);
+		for (unsigned k = 0; k < t->nr; k++) {
+			pthread_mutex_lock(&t->nic[k]->step_lock);
+			t->nic[k]->thread = NULL;
+			pthread_mutex_unlock(&t->nic[k]->step_lock);
+			pthread_mutex_unlock(&t->nic[k]->lock);
+		}
+		free(t);
+	}
+}
+
+unsigned
+scx_nic_poll(struct scx_nic *nic)
+{
+	unsigned work = 0;
+
+	pthread_mutex_lock(&nic->step_lock);
+	if (nic->thread == NULL)
+		work = scx_fw_turn(nic, scx_fw_now_ns());
+	pthread_mutex_unlock(&nic->step_lock);
+	return work;
+}
