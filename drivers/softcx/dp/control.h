@@ -166,6 +166,17 @@ SCX_SLOW int scx_rq_state(struct scx_dp *dp, uint32_t rqn, uint32_t state)
 	return 0;
 }
 
+SCX_SLOW int
+scx_rq_vlan_strip(struct scx_dp *dp, uint32_t rqn, uint32_t strip)
+{
+	struct scx_rq *rq = scx_rq_find(dp, rqn);
+
+	if (rq == NULL)
+		return -ENOENT;
+	rq->q.vlan_strip = strip != 0;
+	return 0;
+}
+
 SCX_SLOW int scx_mkey_set(struct scx_dp *dp, const struct scx_dp_mkey *k)
 {
 	struct scx_dp_mkey *m = &dp->mkey[k->key >> 8 & (SCX_DP_MKEY_MAX - 1u)];
@@ -295,11 +306,18 @@ SCX_SLOW int scx_query(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 {
 	const struct scx_sq *sq = scx_sq_find(dp, cmd->num);
 	const struct scx_rq *rq = scx_rq_find(dp, cmd->num);
+	const struct scx_cq *cq = scx_cq_find(dp, cmd->num);
 
 	if (cmd->op == SCX_DP_QUERY_SQ && sq != NULL) {
 		cmd->result[0] = sq->q.state;
 		cmd->result[1] = sq->pi;
 		cmd->result[2] = sq->ci;
+		return 0;
+	}
+	if (cmd->op == SCX_DP_QUERY_CQ && cq != NULL) {
+		cmd->result[0] = cq->failed;
+		cmd->result[1] = cq->pi;
+		cmd->result[2] = cq->ci;
 		return 0;
 	}
 	if (cmd->op == SCX_DP_QUERY_RQ && rq != NULL) {
@@ -361,7 +379,10 @@ SCX_SLOW int scx_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 		return scx_counter_read(dp, cmd);
 	case SCX_DP_QUERY_SQ:
 	case SCX_DP_QUERY_RQ:
+	case SCX_DP_QUERY_CQ:
 		return scx_query(dp, cmd);
+	case SCX_DP_RQ_VLAN_STRIP:
+		return scx_rq_vlan_strip(dp, cmd->num, cmd->arg);
 	case SCX_DP_PORT_SET:
 		scx_port_set(dp, cmd->arg);
 		return 0;
