@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One batch of frames: filled from the queues that rang, handed to the wire or to the receive side,
- * then completed. Many frames a batch, so that their cache misses overlap and the cost of noticing a
+ * One batch of frames: filled from the queues that rang, handed to the wire or the receive side, then
+ * completed. Many frames a batch, so that their cache misses overlap and the cost of noticing a
  * doorbell is shared.
  */
 #ifndef SCX_DP_BATCH_H

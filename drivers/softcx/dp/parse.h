@@ -29,7 +29,7 @@ struct scx_headers {
 #define SCX_KEY_VLAN	  14u /* priority, CFI, VID of the first tag */
 #define SCX_KEY_PROTO	  16u
 #define SCX_KEY_TOS	  17u /* DSCP, ECN */
-#define SCX_KEY_BITS	  18u /* [15] cvlan, [14] svlan, [13] frag, [12:9] version, [8:0] TCP flags */
+#define SCX_KEY_BITS	  18u /* [15] cvlan, [14] svlan, [13] frag, [12:9] IP, [8:0] TCP flags */
 #define SCX_KEY_TCP 20u	      /* source, destination port */
 #define SCX_KEY_IHL 26u	      /* [7:4] */
 #define SCX_KEY_TTL 27u

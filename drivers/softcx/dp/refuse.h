@@ -30,7 +30,7 @@
 		"use SEND 0x0a, NOP 0x00, enhanced MPW 0x29; look at the capabilities") \
 	X(WQE_TSO, "TSO (mss %llu, ds %llu), which the capabilities do not offer", \
 		"segment in software") \
-	X(WQE_MPW_OFF, "enhanced MPW in an SQ without allow_multi_pkt_send_wqe (ds %llu, state %llu)", \
+	X(WQE_MPW_OFF, "enhanced MPW (ds %llu) in an SQ that does not allow it (state %llu)", \
 		"set allow_multi_pkt_send_wqe in the SQ context") \
 	X(WQE_RESERVED, "reserved bits of the control segment are 0x%llx, signature 0x%llx", \
 		"zero what is reserved") \
@@ -39,7 +39,7 @@
 	X(ETH_MSS, "mss %llu in a WQE that is no TSO (opcode 0x%llx)", "write 0 into mss") \
 	X(ETH_INLINE_SIZE, "inline header of %llu bytes does not fit a WQE of %llu bytes", \
 		"count the inline bytes into ds") \
-	X(ETH_INLINE_MIN, "inline header of %llu bytes, the SQ's min_wqe_inline_mode asks for %llu", \
+	X(ETH_INLINE_MIN, "inline header of %llu bytes, min_wqe_inline_mode asks for %llu", \
 		"inline at least the headers that the mode names") \
 	X(ETH_EMPW_INLINE, "inline header word 0x%llx in an enhanced MPW WQE (ds %llu)", \
 		"put packets inline by data segments with bit 31") \
@@ -72,7 +72,7 @@
 	X(RQ_INLINE, "scatter entry with byte count 0x%llx has bit 31 set (address 0x%llx)", \
 		"scatter entries point to memory") \
 	X(CQ_OVERRUN, "CQ full: producer at %llu, its record says %llu were consumed", \
-		"size the CQ for all WQEs that can complete, write the record, or set overrun-ignore") \
+		"size the CQ for all WQEs that can complete, write the record, or set oi") \
 	X(CQ_NOT_INIT, "CQE %llu had op_own 0x%llx before the NIC ever wrote it", \
 		"fill the CQ with the invalid opcode (0xf0 or 0xf1 in byte 63) before CREATE_CQ") \
 	X(CQ_ARM_UNKNOWN, "arm register names CQ 0x%llx, which is not one of UAR page %llu", \

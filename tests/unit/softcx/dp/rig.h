@@ -108,4 +108,29 @@ uint8_t *rig_udp4(uint8_t *f, uint32_t len, uint16_t sport, uint16_t dport);
 /* RFC 1071 by the book, as an independent reference: 16 bits at a time, big-endian. */
 uint16_t rig_sum16(const uint8_t *p, uint32_t n, uint32_t start);
 
+/*
+ * The set-up most tests want: one SQ and one RQ on the loopback, everything received by the RQ, 128
+ * buffers of 2048 bytes posted. rig_port.c.
+ */
+struct rig_port {
+	struct rig *r;
+	struct rig_cq tx_cq, rx_cq;
+	struct rig_sq sq;
+	struct rig_rq rq;
+};
+#define RIG_RX_BASE (1u << 20)
+#define RIG_RX_SIZE 2048u
+#define RIG_TIR	    0x33u
+
+int rig_port_setup(void **state);
+int rig_port_teardown(void **state);
+/* The next received frame is these bytes; returns its CQE. */
+const uint8_t *rig_expect_frame(struct rig_port *f, const uint8_t *frame, uint32_t len);
+/* The next send CQE is of this WQE. */
+void rig_expect_sent(struct rig_port *f, uint16_t index, uint8_t opcode);
+/* The next CQE of this CQ is an error with this syndrome. */
+void rig_expect_error(struct rig_cq *cq, uint8_t opcode, uint16_t index, uint8_t syndrome);
+/* Ring, step, and all must be quiet. */
+void rig_go(struct rig_port *f);
+
 #endif /* SCX_TEST_RIG_H */
