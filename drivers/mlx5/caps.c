@@ -11,7 +11,8 @@
 
 #define CAPS_STEP "query capabilities"
 
-static int query_page(struct crl_ctx *ctx, uint32_t page, uint8_t *out, struct crl_err *err)
+static int
+query_page(struct crl_ctx *ctx, uint32_t page, uint8_t *out, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_QUERY_HCA_CAP_IN_BYTES / 4] = {0};
 
@@ -23,12 +24,14 @@ static int query_page(struct crl_ctx *ctx, uint32_t page, uint8_t *out, struct c
 
 /* Which time stamp format a queue asks for: free running where that is all there is, else the
  * default. */
-static uint8_t ts_format(uint32_t cap)
+static uint8_t
+ts_format(uint32_t cap)
 {
 	return cap == CRL_TS_CAP_FREE_RUNNING ? CRL_TS_FREE_RUNNING : CRL_TS_DEFAULT;
 }
 
-static void read_general(struct crl_ctx *ctx, const void *cap)
+static void
+read_general(struct crl_ctx *ctx, const void *cap)
 {
 	struct crl_caps *c = &ctx->caps;
 
@@ -44,7 +47,8 @@ static void read_general(struct crl_ctx *ctx, const void *cap)
 	c->q_counters = crl_prm_get(cap, CRL_PRM_HCA_CAP_MAX_QP_CNT) > 0;
 }
 
-static int query_inline_of_vport(struct crl_ctx *ctx, struct crl_err *err)
+static int
+query_inline_of_vport(struct crl_ctx *ctx, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_QUERY_NIC_VPORT_CONTEXT_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_BYTES / 4];
@@ -61,7 +65,8 @@ static int query_inline_of_vport(struct crl_ctx *ctx, struct crl_err *err)
 	return 0;
 }
 
-static int read_eth(struct crl_ctx *ctx, const void *cap, struct crl_err *err)
+static int
+read_eth(struct crl_ctx *ctx, const void *cap, struct crl_err *err)
 {
 	ctx->caps.enhanced_multi_packet =
 		crl_prm_get(cap, CRL_PRM_ETH_CAPS_ENHANCED_MULTI_PKT_SEND_WQE) > 0;
@@ -79,7 +84,8 @@ static int read_eth(struct crl_ctx *ctx, const void *cap, struct crl_err *err)
 	}
 }
 
-static int check(const struct crl_caps *c, struct crl_err *err)
+static int
+check(const struct crl_caps *c, struct crl_err *err)
 {
 	/* 0: firmware that does not say; then any stride goes. */
 	bool sq_stride = c->log_max_stride_sq == 0 ||
@@ -93,7 +99,8 @@ static int check(const struct crl_caps *c, struct crl_err *err)
 	return 0;
 }
 
-int crl_caps_query(struct crl_ctx *ctx, struct crl_err *err)
+int
+crl_caps_query(struct crl_ctx *ctx, struct crl_err *err)
 {
 	uint8_t *out = calloc(1, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES);
 	const void *cap;

@@ -9,7 +9,8 @@
 
 #include "internal.h"
 
-static int ring_init(struct crl_queue *q, struct crl_cq_obj *cq, struct crl_err *err)
+static int
+ring_init(struct crl_queue *q, struct crl_cq_obj *cq, struct crl_err *err)
 {
 	const size_t bytes = crl_cq_ring_bytes(cq->log_depth);
 	void *image = malloc(bytes);
@@ -24,7 +25,8 @@ static int ring_init(struct crl_queue *q, struct crl_cq_obj *cq, struct crl_err 
 	return ret;
 }
 
-static void fill_command(const struct crl_queue *q, const struct crl_cq_obj *cq, void *in)
+static void
+fill_command(const struct crl_queue *q, const struct crl_cq_obj *cq, void *in)
 {
 	void *cqc = crl_prm_at(in, CRL_PRM_CREATE_CQ_IN_CQ_CONTEXT);
 
@@ -41,7 +43,8 @@ static void fill_command(const struct crl_queue *q, const struct crl_cq_obj *cq,
 	crl_prm_set(cqc, CRL_PRM_CQC_OI, (cq->flags & CRL_CQ_OVERRUN_IGNORE) != 0);
 }
 
-int crl_cq_create(struct crl_queue *q, struct crl_cq_obj *cq, const char *step, struct crl_err *err)
+int
+crl_cq_create(struct crl_queue *q, struct crl_cq_obj *cq, const char *step, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_CREATE_CQ_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_CREATE_CQ_OUT_BYTES / 4];
@@ -62,7 +65,8 @@ int crl_cq_create(struct crl_queue *q, struct crl_cq_obj *cq, const char *step, 
 	return 0;
 }
 
-int crl_cq_destroy(struct crl_queue *q, struct crl_cq_obj *cq, struct crl_err *err)
+int
+crl_cq_destroy(struct crl_queue *q, struct crl_cq_obj *cq, struct crl_err *err)
 {
 	int ret = crl_devx_destroy(&cq->obj, "destroy completion queue", err);
 

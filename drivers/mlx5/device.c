@@ -14,7 +14,8 @@
 
 #define OPEN_STEP "open the device"
 
-int crl_bdf_parse(const char *text, char bdf[16])
+CRL_PUBLIC int
+crl_bdf_parse(const char *text, char bdf[16])
 {
 	unsigned domain = 0, bus, dev, fn;
 	char colon_dot[4] = {0};
@@ -35,7 +36,8 @@ int crl_bdf_parse(const char *text, char bdf[16])
 	return 0;
 }
 
-void crl_dev_name_get(struct ibv_device *dev, struct crl_dev_name *name)
+CRL_PUBLIC void
+crl_dev_name_get(struct ibv_device *dev, struct crl_dev_name *name)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 	const char *last;
@@ -62,7 +64,8 @@ void crl_dev_name_get(struct ibv_device *dev, struct crl_dev_name *name)
 }
 
 /* "mlx5_0 (0000:01:00.0), ..." for error messages. */
-static void list_devices(struct ibv_device **list, int n, char *buf, size_t bytes)
+static void
+list_devices(struct ibv_device **list, int n, char *buf, size_t bytes)
 {
 	size_t used = 0;
 
@@ -76,7 +79,8 @@ static void list_devices(struct ibv_device **list, int n, char *buf, size_t byte
 	}
 }
 
-static int find_device(struct ibv_device **list, int n, const char *wanted, struct ibv_device **dev,
+static int
+find_device(struct ibv_device **list, int n, const char *wanted, struct ibv_device **dev,
 	struct crl_err *err)
 {
 	char bdf[16] = "", there[160];
@@ -108,7 +112,8 @@ static int find_device(struct ibv_device **list, int n, const char *wanted, stru
 		"no RDMA device %s; there is %s", wanted, there);
 }
 
-static int open_verbs(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
+static int
+open_verbs(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
 {
 	struct mlx5dv_context_attr attr = {.flags = MLX5DV_CONTEXT_FLAGS_DEVX};
 	const char *name = ibv_get_device_name(dev);
@@ -127,7 +132,8 @@ static int open_verbs(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_er
 	return 0;
 }
 
-static int open_pd(struct crl_ctx *ctx, struct crl_err *err)
+static int
+open_pd(struct crl_ctx *ctx, struct crl_err *err)
 {
 	struct mlx5dv_pd pd = {0};
 	struct mlx5dv_obj obj = {.pd = {.out = &pd}};
@@ -149,8 +155,8 @@ static int open_pd(struct crl_ctx *ctx, struct crl_err *err)
 	return 0;
 }
 
-static void fill_info(
-	struct crl_ctx *ctx, struct ibv_device *dev, const struct ibv_device_attr *attr)
+static void
+fill_info(struct crl_ctx *ctx, struct ibv_device *dev, const struct ibv_device_attr *attr)
 {
 	struct crl_dev_name name;
 	struct crl_info *info = &ctx->info;
@@ -165,7 +171,8 @@ static void fill_info(
 }
 
 /* All of the context that is made after verbs are open. */
-static int open_rest(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
+static int
+open_rest(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
 {
 	struct ibv_device_attr_ex attr;
 	int ret = ibv_query_device_ex(ctx->ibv, NULL, &attr);
@@ -200,7 +207,8 @@ undo_pd:
 	return ret;
 }
 
-CRL_PUBLIC int crl_open(const struct crl_cfg *cfg, struct crl_ctx **out, struct crl_err *err)
+CRL_PUBLIC int
+crl_open(const struct crl_cfg *cfg, struct crl_ctx **out, struct crl_err *err)
 {
 	struct ibv_device **list, *dev = NULL;
 	struct crl_ctx *ctx;
@@ -245,7 +253,8 @@ undo_list:
 	return ret;
 }
 
-CRL_PUBLIC int crl_close(struct crl_ctx *ctx, struct crl_err *err)
+CRL_PUBLIC int
+crl_close(struct crl_ctx *ctx, struct crl_err *err)
 {
 	const char *step = "close the context";
 	int ret = 0;
@@ -275,7 +284,8 @@ CRL_PUBLIC int crl_close(struct crl_ctx *ctx, struct crl_err *err)
 	return ret;
 }
 
-CRL_PUBLIC int crl_info(const struct crl_ctx *ctx, struct crl_info *info)
+CRL_PUBLIC int
+crl_info(const struct crl_ctx *ctx, struct crl_info *info)
 {
 	if (info->size != sizeof(*info))
 		return -EINVAL;
@@ -283,12 +293,14 @@ CRL_PUBLIC int crl_info(const struct crl_ctx *ctx, struct crl_info *info)
 	return 0;
 }
 
-CRL_PUBLIC struct ibv_context *crl_ibv_context(const struct crl_ctx *ctx)
+CRL_PUBLIC struct ibv_context *
+crl_ibv_context(const struct crl_ctx *ctx)
 {
 	return ctx->ibv;
 }
 
-CRL_PUBLIC struct ibv_pd *crl_ibv_pd(const struct crl_ctx *ctx)
+CRL_PUBLIC struct ibv_pd *
+crl_ibv_pd(const struct crl_ctx *ctx)
 {
 	return ctx->pd;
 }

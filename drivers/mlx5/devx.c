@@ -8,8 +8,9 @@
 
 #include "internal.h"
 
-int crl_devx_create(struct crl_ctx *ctx, const char *step, const void *in, size_t in_bytes,
-	void *out, size_t out_bytes, struct mlx5dv_devx_obj **obj, struct crl_err *err)
+int
+crl_devx_create(struct crl_ctx *ctx, const char *step, const void *in, size_t in_bytes, void *out,
+	size_t out_bytes, struct mlx5dv_devx_obj **obj, struct crl_err *err)
 {
 	memset(out, 0, out_bytes);
 	errno = 0;
@@ -19,7 +20,8 @@ int crl_devx_create(struct crl_ctx *ctx, const char *step, const void *in, size_
 	return 0;
 }
 
-int crl_devx_modify(struct mlx5dv_devx_obj *obj, const char *step, const void *in, size_t in_bytes,
+int
+crl_devx_modify(struct mlx5dv_devx_obj *obj, const char *step, const void *in, size_t in_bytes,
 	void *out, size_t out_bytes, struct crl_err *err)
 {
 	int ret;
@@ -29,7 +31,8 @@ int crl_devx_modify(struct mlx5dv_devx_obj *obj, const char *step, const void *i
 	return ret != 0 ? crl_fail_cmd(err, step, ret > 0 ? ret : errno, out) : 0;
 }
 
-int crl_devx_cmd(struct crl_ctx *ctx, const char *step, const void *in, size_t in_bytes, void *out,
+int
+crl_devx_cmd(struct crl_ctx *ctx, const char *step, const void *in, size_t in_bytes, void *out,
 	size_t out_bytes, struct crl_err *err)
 {
 	int ret;
@@ -39,7 +42,8 @@ int crl_devx_cmd(struct crl_ctx *ctx, const char *step, const void *in, size_t i
 	return ret != 0 ? crl_fail_cmd(err, step, ret > 0 ? ret : errno, out) : 0;
 }
 
-int crl_devx_destroy(struct mlx5dv_devx_obj **obj, const char *step, struct crl_err *err)
+int
+crl_devx_destroy(struct mlx5dv_devx_obj **obj, const char *step, struct crl_err *err)
 {
 	int ret;
 

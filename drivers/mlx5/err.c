@@ -18,7 +18,8 @@ static const struct {
 #undef STATUS_ROW
 };
 
-CRL_PUBLIC const char *crl_fw_status_str(uint8_t status)
+CRL_PUBLIC const char *
+crl_fw_status_str(uint8_t status)
 {
 	for (size_t i = 0; i < sizeof(fw_status) / sizeof(fw_status[0]); i++)
 		if (fw_status[i].code == status)
@@ -26,7 +27,8 @@ CRL_PUBLIC const char *crl_fw_status_str(uint8_t status)
 	return "unknown status";
 }
 
-int crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const char *fix,
+CRL_PUBLIC int
+crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const char *fix,
 	const char *cause, ...)
 {
 	/* A library that failed without an errno still failed. */
@@ -43,7 +45,8 @@ int crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const
 }
 
 /* What usually helps, by what the firmware answered. */
-static const char *fw_fix(uint8_t status)
+static const char *
+fw_fix(uint8_t status)
 {
 	switch (status) {
 	case CRL_CMD_STAT_LIM_ERR:
@@ -61,7 +64,8 @@ static const char *fw_fix(uint8_t status)
 	}
 }
 
-int crl_fail_cmd(struct crl_err *err, const char *step, int errno_value, const void *out)
+int
+crl_fail_cmd(struct crl_err *err, const char *step, int errno_value, const void *out)
 {
 	uint8_t status = (uint8_t)crl_prm_get(out, CRL_PRM_CMD_OUT_STATUS);
 	uint32_t syndrome = crl_prm_get(out, CRL_PRM_CMD_OUT_SYNDROME);
@@ -84,7 +88,8 @@ int crl_fail_cmd(struct crl_err *err, const char *step, int errno_value, const v
 	return -EREMOTEIO;
 }
 
-int crl_check_size(struct crl_err *err, const char *step, uint32_t size, size_t known)
+CRL_PUBLIC int
+crl_check_size(struct crl_err *err, const char *step, uint32_t size, size_t known)
 {
 	if (size == known)
 		return 0;

@@ -11,6 +11,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "gpu_queues/mem.h"
+#include "gpu_queues/order.h"
 #include "internal.h"
 
 #define EVENTS_STEP "subscribe to events"
@@ -28,7 +30,8 @@
 /* What a cookie says besides the queue's id. */
 enum { COOKIE_TX_CQ, COOKIE_RX_CQ, COOKIE_SQ, COOKIE_RQ, COOKIE_KINDS };
 
-static int set_nonblocking(int fd)
+static int
+set_nonblocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -37,7 +40,8 @@ static int set_nonblocking(int fd)
 	return 0;
 }
 
-static int watch(struct crl_ctx *ctx, int fd)
+static int
+watch(struct crl_ctx *ctx, int fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 	int ret = set_nonblocking(fd);
@@ -47,7 +51,8 @@ static int watch(struct crl_ctx *ctx, int fd)
 	return ret;
 }
 
-int crl_events_open(struct crl_ctx *ctx, struct crl_err *err)
+int
+crl_events_open(struct crl_ctx *ctx, struct crl_err *err)
 {
 	int ret;
 
@@ -83,15 +88,17 @@ undo_poll:
 		err, ret != 0 ? -ret : EIO, EVENTS_STEP, "see the kernel log", "no event channel");
 }
 
-void crl_events_close(struct crl_ctx *ctx)
+void
+crl_events_close(struct crl_ctx *ctx)
 {
 	if (ctx->events != NULL)
 		mlx5dv_devx_destroy_event_channel(ctx->events);
 	close(ctx->poll_fd);
 }
 
-static int subscribe(struct crl_queue *q, struct mlx5dv_devx_obj *obj, int kind,
-	const uint16_t *types, size_t nr, struct crl_err *err)
+static int
+subscribe(struct crl_queue *q, struct mlx5dv_devx_obj *obj, int kind, const uint16_t *types,
+	size_t nr, struct crl_err *err)
 {
 	uint16_t list[4];
 	int ret;
@@ -118,7 +125,8 @@ static int subscribe(struct crl_queue *q, struct mlx5dv_devx_obj *obj, int kind,
 		err, ret, EVENTS_STEP, "see the kernel log", "queue %u", q->cfg.index);
 }
 
-int crl_events_subscribe(struct crl_queue *q, struct crl_err *err)
+int
+crl_events_subscribe(struct crl_queue *q, struct crl_err *err)
 {
 	static const uint16_t cq_types[] = {EV_CQ_ERROR};
 	static const uint16_t wq_types[] = {EV_WQ_CATAS, EV_WQ_INVALID, EV_WQ_ACCESS};
@@ -136,12 +144,14 @@ int crl_events_subscribe(struct crl_queue *q, struct crl_err *err)
 	return ret;
 }
 
-CRL_PUBLIC int crl_event_fd(const struct crl_ctx *ctx)
+CRL_PUBLIC int
+crl_event_fd(const struct crl_ctx *ctx)
 {
 	return ctx->poll_fd;
 }
 
-static struct crl_queue *find_queue(struct crl_ctx *ctx, uint64_t id)
+static struct crl_queue *
+find_queue(struct crl_ctx *ctx, uint64_t id)
 {
 	struct crl_queue *q;
 
@@ -151,7 +161,8 @@ static struct crl_queue *find_queue(struct crl_ctx *ctx, uint64_t id)
 	return NULL;
 }
 
-static void start_event(struct crl_event *ev, enum crl_event_type type, struct crl_queue *q)
+static void
+start_event(struct crl_event *ev, enum crl_event_type type, struct crl_queue *q)
 {
 	memset(ev, 0, sizeof(*ev));
 	ev->type = type;
@@ -159,7 +170,8 @@ static void start_event(struct crl_event *ev, enum crl_event_type type, struct c
 }
 
 /* 1: an event, 0: one was taken that is nobody's, -EAGAIN: none is there, or another -errno. */
-static int next_of_channel(struct crl_ctx *ctx, struct crl_event *ev)
+static int
+next_of_channel(struct crl_ctx *ctx, struct crl_event *ev)
 {
 	union {
 		struct mlx5dv_devx_async_event_hdr hdr;
@@ -198,7 +210,8 @@ static int next_of_channel(struct crl_ctx *ctx, struct crl_event *ev)
 	return 1;
 }
 
-static int next_of_device(struct crl_ctx *ctx, struct crl_event *ev)
+static int
+next_of_device(struct crl_ctx *ctx, struct crl_event *ev)
 {
 	struct ibv_async_event async;
 	int got;
@@ -227,22 +240,24 @@ static int next_of_device(struct crl_ctx *ctx, struct crl_event *ev)
 	return got;
 }
 
-static int next_of_engine(struct crl_queue *q, unsigned side, struct crl_event *ev)
+/* Taking an error empties its mailbox, as crl_control_step() does. */
+static int
+next_of_engine(struct crl_queue *q, unsigned side, struct crl_event *ev)
 {
-	const struct crl_qerror *mailbox = &q->shared->error[side];
-	uint32_t seq = __atomic_load_n(&mailbox->seq, __ATOMIC_ACQUIRE);
+	struct crl_qerror *mailbox = &q->shared->error[side];
 
-	if (seq == q->errors_taken[side])
+	if (crl_ld32(&mailbox->seq) == 0)
 		return 0;
-	q->errors_taken[side] = seq;
+	crl_order_seq_before_error(); /* pairs with the engine's crl_order_error_before_seq() */
 	start_event(ev, CRL_EVENT_QUEUE_ERROR, q);
 	crl_err_from_qerror(&ev->err, mailbox);
+	crl_st32(&mailbox->seq, 0);
 	return 1;
 }
 
-/* Take what one source has, into events + n; returns the new n, or -errno if there is nothing else.
- */
-static int drain(struct crl_ctx *ctx, int (*next)(struct crl_ctx *, struct crl_event *),
+/* Take what one source has, into events + n: the new n, or -errno if there is nothing else. */
+static int
+drain(struct crl_ctx *ctx, int (*next)(struct crl_ctx *, struct crl_event *),
 	struct crl_event *events, int n, int max)
 {
 	for (int looks = 0; n < max && looks < EVENTS_PER_LOOK; looks++) {
@@ -255,7 +270,8 @@ static int drain(struct crl_ctx *ctx, int (*next)(struct crl_ctx *, struct crl_e
 	return n;
 }
 
-CRL_PUBLIC int crl_event_next(struct crl_ctx *ctx, struct crl_event *events, int max)
+CRL_PUBLIC int
+crl_event_next(struct crl_ctx *ctx, struct crl_event *events, int max)
 {
 	struct crl_queue *q;
 	int n = 0;

@@ -7,14 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu_queues/control.h"
+#include "gpu_queues/mem.h"
 #include "internal.h"
 
-static void *dbrec(const struct crl_ring_mem *ring)
+static void *
+dbrec(const struct crl_ring_mem *ring)
 {
 	return ring->addr + ring->dbrec_off;
 }
 
-static void export_cq(const struct crl_cq_obj *obj, struct crl_cq *cq)
+static void
+export_cq(const struct crl_cq_obj *obj, struct crl_cq *cq)
 {
 	cq->cqe = (struct crl_cqe64 *)(void *)obj->ring.addr;
 	cq->dbrec = dbrec(&obj->ring);
@@ -23,7 +27,8 @@ static void export_cq(const struct crl_cq_obj *obj, struct crl_cq *cq)
 	cq->flags = obj->flags;
 }
 
-static void export_sq(const struct crl_queue *q, struct crl_sq *sq)
+static void
+export_sq(const struct crl_queue *q, struct crl_sq *sq)
 {
 	const struct crl_region *region =
 		q->cfg.tx_region != NULL ? q->cfg.tx_region : q->rx_region;
@@ -44,7 +49,8 @@ static void export_sq(const struct crl_queue *q, struct crl_sq *sq)
 	crl_sq_reset(sq);
 }
 
-void crl_rq_export(const struct crl_queue *q, struct crl_rq *rq)
+void
+crl_rq_export(const struct crl_queue *q, struct crl_rq *rq)
 {
 	const size_t tx = q->cfg.flags & CRL_Q_TX ? crl_sq_cookie_bytes(q->sq.log_depth) +
 							    crl_sq_end_bytes(q->sq.log_depth)
@@ -64,7 +70,8 @@ void crl_rq_export(const struct crl_queue *q, struct crl_rq *rq)
 	crl_rq_reset(rq);
 }
 
-static void export_txbuf(const struct crl_region *r, struct crl_txbuf *txbuf)
+static void
+export_txbuf(const struct crl_region *r, struct crl_txbuf *txbuf)
 {
 	txbuf->addr = crl_region_addr(r);
 	txbuf->iova = crl_region_iova(r);
@@ -72,9 +79,10 @@ static void export_txbuf(const struct crl_region *r, struct crl_txbuf *txbuf)
 	txbuf->lkey = crl_region_lkey(r);
 }
 
-CRL_PUBLIC int crl_queue_export(struct crl_queue *q, struct crl_queue_dev *dev, struct crl_err *err)
+CRL_PUBLIC int
+crl_queue_export(struct crl_queue *q, struct crl_queue_dev *dev, struct crl_err *err)
 {
-	if (__atomic_load_n(&q->shared->ctl.heartbeat, __ATOMIC_ACQUIRE) != 0)
+	if (crl_ld64(&q->shared->ctl.heartbeat) != 0)
 		return crl_err_set(err, -EBUSY, "export a queue", "destroy it and create it again",
 			"an engine has run on queue %u: the NIC's indices have moved",
 			q->cfg.index);
@@ -97,42 +105,50 @@ CRL_PUBLIC int crl_queue_export(struct crl_queue *q, struct crl_queue_dev *dev, 
 	return 0;
 }
 
-CRL_PUBLIC struct crl_ctl *crl_queue_ctl(const struct crl_queue *q)
+CRL_PUBLIC struct crl_ctl *
+crl_queue_ctl(const struct crl_queue *q)
 {
 	return &q->shared->ctl;
 }
 
-CRL_PUBLIC void crl_queue_stats(const struct crl_queue *q, struct crl_qstats *stats)
+CRL_PUBLIC struct crl_qerror *
+crl_queue_error(const struct crl_queue *q)
 {
-	const uint64_t *from = (const uint64_t *)&q->shared->stats;
-	uint64_t *to = (uint64_t *)stats;
-
-	/* Word by word, so that no counter is torn; together they may be of different moments. */
-	for (size_t i = 0; i < sizeof(*stats) / sizeof(*to); i++)
-		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	return q->shared->error;
 }
 
-CRL_PUBLIC uint32_t crl_queue_index(const struct crl_queue *q)
+CRL_PUBLIC void
+crl_queue_stats(const struct crl_queue *q, struct crl_qstats *stats)
+{
+	crl_stats_read(&q->shared->stats, stats);
+}
+
+CRL_PUBLIC uint32_t
+crl_queue_index(const struct crl_queue *q)
 {
 	return q->cfg.index;
 }
 
-CRL_PUBLIC uint32_t crl_queue_sqn(const struct crl_queue *q)
+CRL_PUBLIC uint32_t
+crl_queue_sqn(const struct crl_queue *q)
 {
 	return q->sq.num;
 }
 
-CRL_PUBLIC uint32_t crl_queue_rqn(const struct crl_queue *q)
+CRL_PUBLIC uint32_t
+crl_queue_rqn(const struct crl_queue *q)
 {
 	return q->rq.num;
 }
 
-CRL_PUBLIC struct crl_region *crl_queue_rx_region(const struct crl_queue *q)
+CRL_PUBLIC struct crl_region *
+crl_queue_rx_region(const struct crl_queue *q)
 {
 	return q->rx_region;
 }
 
-CRL_PUBLIC int crl_path(const struct crl_queue *q, struct crl_path *path)
+CRL_PUBLIC int
+crl_path(const struct crl_queue *q, struct crl_path *path)
 {
 	char node[96];
 

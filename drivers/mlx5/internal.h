@@ -17,6 +17,7 @@
 #include "gpu_queues/queue_state.h"
 #include "prm.h"
 
+/* Exported: carillon.h's functions, and the few of these that libcarillon_dpdk shares. */
 #define CRL_PUBLIC __attribute__((visibility("default")))
 
 /* ---- err.c ---- */
@@ -163,8 +164,7 @@ struct crl_queue {
 	struct crl_shared *shared;
 	struct crl_shared *shared_dev; /* as the engine sees it */
 	bool shared_mapped;
-	uint32_t errors_taken[2]; /* crl_qerror.seq that was reported */
-	bool attached;		  /* a port maps it, and said: */
+	bool attached; /* a port maps it, and said: */
 	uint16_t port, mtu;
 	uint8_t mac[6];
 	LIST_ENTRY(crl_queue) link;

@@ -14,10 +14,12 @@
 #include "internal.h"
 
 #define HOST_PAGE 4096u
-#define GPU_PAGE  65536u /* GPU page: what its driver can export and the NIC map without splitting \
-			  */
+#define GPU_PAGE                                                                                   \
+	65536u /* GPU page: what its driver can export and the NIC map without splitting           \
+		*/
 
-static int host_alloc(void *arg, size_t bytes, size_t align, void **addr)
+static int
+host_alloc(void *arg, size_t bytes, size_t align, void **addr)
 {
 	struct crl_ctx *ctx = arg;
 	void *p;
@@ -47,13 +49,15 @@ static int host_alloc(void *arg, size_t bytes, size_t align, void **addr)
 	return 0;
 }
 
-static void host_free(void *arg, void *addr, size_t bytes)
+static void
+host_free(void *arg, void *addr, size_t bytes)
 {
 	(void)arg;
 	munmap(addr, bytes);
 }
 
-void crl_mem_host_init(struct crl_ctx *ctx)
+void
+crl_mem_host_init(struct crl_ctx *ctx)
 {
 	ctx->host = (struct crl_mem){
 		.size = sizeof(ctx->host),
@@ -75,17 +79,20 @@ void crl_mem_host_init(struct crl_ctx *ctx)
 		ctx->numa_node = ctx->info.numa_node;
 }
 
-CRL_PUBLIC const struct crl_mem *crl_mem_host(const struct crl_ctx *ctx)
+CRL_PUBLIC const struct crl_mem *
+crl_mem_host(const struct crl_ctx *ctx)
 {
 	return &ctx->host;
 }
 
-size_t crl_mem_page(const struct crl_mem *mem)
+size_t
+crl_mem_page(const struct crl_mem *mem)
 {
 	return mem->place == CRL_PLACE_GPU ? GPU_PAGE : HOST_PAGE;
 }
 
-int crl_mem_check(const struct crl_mem *mem, struct crl_err *err)
+int
+crl_mem_check(const struct crl_mem *mem, struct crl_err *err)
 {
 	int ret = crl_check_size(err, "memory allocator", mem->size, sizeof(*mem));
 
@@ -94,13 +101,15 @@ int crl_mem_check(const struct crl_mem *mem, struct crl_err *err)
 	if (mem->alloc == NULL || mem->free == NULL || mem->name == NULL)
 		return crl_err_set(err, -EINVAL, "memory allocator", "fill alloc, free and name",
 			"struct crl_mem lacks a function or its name");
-	if ((mem->map_host != NULL || mem->map_mmio != NULL) && mem->unmap == NULL)
-		return crl_err_set(err, -EINVAL, "memory allocator", "fill unmap too",
-			"%s can map but not unmap", mem->name);
+	if ((mem->map_host != NULL) != (mem->unmap_host != NULL) ||
+		(mem->map_mmio != NULL) != (mem->unmap_mmio != NULL))
+		return crl_err_set(err, -EINVAL, "memory allocator", "fill each pair",
+			"%s can map but not unmap, or the reverse", mem->name);
 	return 0;
 }
 
-int crl_mem_take(
+int
+crl_mem_take(
 	const struct crl_mem *mem, size_t bytes, size_t align, void **addr, struct crl_err *err)
 {
 	int ret = mem->alloc(mem->arg, bytes, align, addr);
@@ -111,13 +120,15 @@ int crl_mem_take(
 	return 0;
 }
 
-void crl_mem_give(const struct crl_mem *mem, void *addr, size_t bytes)
+void
+crl_mem_give(const struct crl_mem *mem, void *addr, size_t bytes)
 {
 	if (addr != NULL)
 		mem->free(mem->arg, addr, bytes);
 }
 
-int crl_mem_put(
+int
+crl_mem_put(
 	const struct crl_mem *mem, void *dst, const void *src, size_t bytes, struct crl_err *err)
 {
 	int ret;

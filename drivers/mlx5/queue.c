@@ -16,19 +16,21 @@
 
 _Static_assert(sizeof(struct crl_shared) <= SHARED_BYTES, "one page");
 
-static size_t align_up(size_t v, size_t a)
+static size_t
+align_up(size_t v, size_t a)
 {
 	return (v + a - 1) / a * a;
 }
 
-int crl_ring_reg(struct crl_queue *q, struct crl_ring_mem *ring, struct crl_err *err)
+int
+crl_ring_reg(struct crl_queue *q, struct crl_ring_mem *ring, struct crl_err *err)
 {
 	return crl_umem_reg(q->ctx, q->rings, ring->addr, ring->bytes, &ring->umem, err);
 }
 
 /* Room for a ring of n entries with the record on a 64-byte line of its own behind it. */
-static size_t place_ring(
-	struct crl_ring_mem *ring, size_t off, size_t n, size_t stride, size_t page)
+static size_t
+place_ring(struct crl_ring_mem *ring, size_t off, size_t n, size_t stride, size_t page)
 {
 	size_t record = align_up(n * stride, CRL_DBREC_ALIGN);
 
@@ -38,7 +40,8 @@ static size_t place_ring(
 	return off + ring->bytes;
 }
 
-static int take_rings(struct crl_queue *q, struct crl_err *err)
+static int
+take_rings(struct crl_queue *q, struct crl_err *err)
 {
 	const size_t page = crl_mem_page(q->rings), n_tx = (size_t)1 << q->sq.log_depth,
 		     n_rx = (size_t)1 << q->rq.log_depth;
@@ -79,7 +82,8 @@ static int take_rings(struct crl_queue *q, struct crl_err *err)
 	return ret;
 }
 
-static int take_shared(struct crl_queue *q, struct crl_err *err)
+static int
+take_shared(struct crl_queue *q, struct crl_err *err)
 {
 	const struct crl_mem *host = &q->ctx->host;
 	int ret = crl_mem_take(host, SHARED_BYTES, SHARED_BYTES, (void **)&q->shared, err);
@@ -100,15 +104,17 @@ static int take_shared(struct crl_queue *q, struct crl_err *err)
 	return 0;
 }
 
-static void give_memory(struct crl_queue *q)
+static void
+give_memory(struct crl_queue *q)
 {
 	if (q->shared_mapped)
-		q->rings->unmap(q->rings->arg, q->shared);
+		q->rings->unmap_host(q->rings->arg, q->shared);
 	crl_mem_give(&q->ctx->host, q->shared, SHARED_BYTES);
 	crl_mem_give(q->rings, q->mem, q->mem_bytes);
 }
 
-static int take_buffers(struct crl_queue *q, struct crl_err *err)
+static int
+take_buffers(struct crl_queue *q, struct crl_err *err)
 {
 	struct crl_region_cfg cfg = {
 		.size = sizeof(cfg),
@@ -129,7 +135,8 @@ static int take_buffers(struct crl_queue *q, struct crl_err *err)
 	return 0;
 }
 
-static void give_buffers(struct crl_queue *q)
+static void
+give_buffers(struct crl_queue *q)
 {
 	if (q->cfg.tx_region != NULL)
 		q->cfg.tx_region->nr_queues--;
@@ -142,7 +149,8 @@ static void give_buffers(struct crl_queue *q)
 
 /* Objects in reverse order; stops at the first the NIC does not let go of, and can be called again.
  */
-static int destroy_objects(struct crl_queue *q, struct crl_err *err)
+static int
+destroy_objects(struct crl_queue *q, struct crl_err *err)
 {
 	int ret = crl_wq_destroy(q, &q->rq, "destroy receive queue", err);
 
@@ -157,7 +165,8 @@ static int destroy_objects(struct crl_queue *q, struct crl_err *err)
 	return ret;
 }
 
-static int create_objects(struct crl_queue *q, struct crl_err *err)
+static int
+create_objects(struct crl_queue *q, struct crl_err *err)
 {
 	const bool tx = q->cfg.flags & CRL_Q_TX, rx = q->cfg.flags & CRL_Q_RX;
 	int ret = crl_uar_get(q, err);
@@ -177,7 +186,8 @@ static int create_objects(struct crl_queue *q, struct crl_err *err)
 	return ret;
 }
 
-static void init(struct crl_queue *q, struct crl_ctx *ctx)
+static void
+init(struct crl_queue *q, struct crl_ctx *ctx)
 {
 	q->ctx = ctx;
 	q->id = ++ctx->next_id;
@@ -191,8 +201,9 @@ static void init(struct crl_queue *q, struct crl_ctx *ctx)
 	q->rx_cq.flags = q->cfg.cq_flags & ~CRL_CQ_COLLAPSED;
 }
 
-CRL_PUBLIC int crl_queue_create(struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
-	struct crl_queue **queue, struct crl_err *err)
+CRL_PUBLIC int
+crl_queue_create(struct crl_ctx *ctx, const struct crl_queue_cfg *cfg, struct crl_queue **queue,
+	struct crl_err *err)
 {
 	struct crl_queue *q = calloc(1, sizeof(*q));
 	int ret;
@@ -228,7 +239,8 @@ undo_queue:
 	return ret;
 }
 
-CRL_PUBLIC int crl_queue_destroy(struct crl_queue *q, struct crl_err *err)
+CRL_PUBLIC int
+crl_queue_destroy(struct crl_queue *q, struct crl_err *err)
 {
 	int ret;
 

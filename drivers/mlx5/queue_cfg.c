@@ -12,15 +12,17 @@
 #define DEFAULT_DEPTH	  1024u
 #define DEFAULT_BUF_BYTES 2048u
 /* What 63 units of 16 bytes leave beside the control, Ethernet and inline headers. */
-#define INLINE_MAX ((CRL_WQE_DS_MAX - 2u) * CRL_WQE_SEG_BYTES - 4u)
-#define BUF_BYTES_MAX	  65536u
+#define INLINE_MAX    ((CRL_WQE_DS_MAX - 2u) * CRL_WQE_SEG_BYTES - 4u)
+#define BUF_BYTES_MAX 65536u
 
-static uint32_t log2_floor(uint32_t v)
+static uint32_t
+log2_floor(uint32_t v)
 {
 	return 31u - (uint32_t)__builtin_clz(v);
 }
 
-int crl_depth_check(const char *what, uint32_t depth, uint8_t *log2, struct crl_err *err)
+int
+crl_depth_check(const char *what, uint32_t depth, uint8_t *log2, struct crl_err *err)
 {
 	uint32_t below, above;
 
@@ -42,8 +44,8 @@ int crl_depth_check(const char *what, uint32_t depth, uint8_t *log2, struct crl_
 	return -EINVAL;
 }
 
-static int check_depth_cap(
-	const struct crl_ctx *ctx, const char *what, uint8_t log2, struct crl_err *err)
+static int
+check_depth_cap(const struct crl_ctx *ctx, const char *what, uint8_t log2, struct crl_err *err)
 {
 	uint32_t most = ctx->caps.log_max_wq_sz < ctx->caps.log_max_cq_sz ? ctx->caps.log_max_wq_sz
 									  : ctx->caps.log_max_cq_sz;
@@ -55,8 +57,8 @@ static int check_depth_cap(
 		"%s depth %u is more than the NIC's %u", what, 1u << log2, 1u << most);
 }
 
-static int check_tx(
-	const struct crl_ctx *ctx, struct crl_queue_cfg *c, uint8_t *log2, struct crl_err *err)
+static int
+check_tx(const struct crl_ctx *ctx, struct crl_queue_cfg *c, uint8_t *log2, struct crl_err *err)
 {
 	int ret = crl_depth_check("send", c->tx_depth, log2, err);
 
@@ -84,8 +86,8 @@ static int check_tx(
 	return 0;
 }
 
-static int check_rx(
-	const struct crl_ctx *ctx, struct crl_queue_cfg *c, uint8_t *log2, struct crl_err *err)
+static int
+check_rx(const struct crl_ctx *ctx, struct crl_queue_cfg *c, uint8_t *log2, struct crl_err *err)
 {
 	int ret = crl_depth_check("receive", c->rx_depth, log2, err);
 
@@ -102,7 +104,8 @@ static int check_rx(
 	return 0;
 }
 
-static void fill_defaults(struct crl_queue_cfg *c)
+static void
+fill_defaults(struct crl_queue_cfg *c)
 {
 	if (c->tx_depth == 0)
 		c->tx_depth = DEFAULT_DEPTH;
@@ -113,8 +116,8 @@ static void fill_defaults(struct crl_queue_cfg *c)
 }
 
 /* The bound of selective signalling: beyond it zero-copy forwarding can wait for itself. */
-static int check_signal(
-	struct crl_queue_cfg *c, uint32_t log_tx, uint32_t log_rx, struct crl_err *err)
+static int
+check_signal(struct crl_queue_cfg *c, uint32_t log_tx, uint32_t log_rx, struct crl_err *err)
 {
 	uint32_t most = crl_signal_every(
 		UINT32_MAX, c->flags & CRL_Q_RX ? log_rx : CRL_LOG_DEPTH_MAX, log_tx);
@@ -128,7 +131,8 @@ static int check_signal(
 	return 0;
 }
 
-int crl_queue_cfg_check(const struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
+int
+crl_queue_cfg_check(const struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
 	struct crl_queue_cfg *full, struct crl_err *err)
 {
 	uint8_t log_tx = 0, log_rx = 0;

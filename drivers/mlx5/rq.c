@@ -12,7 +12,8 @@
 
 #define LOG_STRIDE 4u
 
-static int ring_init(struct crl_queue *q, struct crl_err *err)
+static int
+ring_init(struct crl_queue *q, struct crl_err *err)
 {
 	const size_t ring = crl_rq_ring_bytes(q->rq.log_depth),
 		     released = crl_rq_released_bytes(q->rq.log_depth);
@@ -33,7 +34,8 @@ static int ring_init(struct crl_queue *q, struct crl_err *err)
 	return ret;
 }
 
-static int to_ready(struct crl_wq_obj *rq, struct crl_err *err)
+static int
+to_ready(struct crl_wq_obj *rq, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_MODIFY_RQ_IN_BYTES / 4] = {0}, out[CRL_PRM_CMD_OUT_WORDS];
 
@@ -45,7 +47,8 @@ static int to_ready(struct crl_wq_obj *rq, struct crl_err *err)
 		rq->obj, "make receive queue ready", in, sizeof(in), out, sizeof(out), err);
 }
 
-int crl_rq_create(struct crl_queue *q, struct crl_err *err)
+int
+crl_rq_create(struct crl_queue *q, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_CREATE_RQ_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_CREATE_RQ_OUT_BYTES / 4];

@@ -9,8 +9,8 @@
 #include "internal.h"
 #include "wq.h"
 
-void crl_wq_fill(
-	const struct crl_queue *q, const struct crl_wq_obj *obj, uint32_t log_stride, void *wq)
+void
+crl_wq_fill(const struct crl_queue *q, const struct crl_wq_obj *obj, uint32_t log_stride, void *wq)
 {
 	crl_prm_set(wq, CRL_PRM_WQ_WQ_TYPE, CRL_WQ_CYCLIC);
 	crl_prm_set(wq, CRL_PRM_WQ_PD, q->ctx->pdn);
@@ -23,8 +23,8 @@ void crl_wq_fill(
 	crl_prm_set64(wq, CRL_PRM_WQ_DBR_ADDR, obj->ring.dbrec_off);
 }
 
-int crl_wq_destroy(
-	struct crl_queue *q, struct crl_wq_obj *wq, const char *step, struct crl_err *err)
+int
+crl_wq_destroy(struct crl_queue *q, struct crl_wq_obj *wq, const char *step, struct crl_err *err)
 {
 	int ret = crl_devx_destroy(&wq->obj, step, err);
 
@@ -34,7 +34,8 @@ int crl_wq_destroy(
 	return ret;
 }
 
-static int to_ready(struct crl_wq_obj *sq, struct crl_err *err)
+static int
+to_ready(struct crl_wq_obj *sq, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_MODIFY_SQ_IN_BYTES / 4] = {0}, out[CRL_PRM_CMD_OUT_WORDS];
 
@@ -46,7 +47,8 @@ static int to_ready(struct crl_wq_obj *sq, struct crl_err *err)
 		sq->obj, "make send queue ready", in, sizeof(in), out, sizeof(out), err);
 }
 
-int crl_sq_create(struct crl_queue *q, struct crl_err *err)
+int
+crl_sq_create(struct crl_queue *q, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_CREATE_SQ_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_CREATE_SQ_OUT_BYTES / 4];

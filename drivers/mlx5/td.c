@@ -7,7 +7,8 @@
 
 #include "internal.h"
 
-static int counter_create(struct crl_ctx *ctx, struct crl_err *err)
+static int
+counter_create(struct crl_ctx *ctx, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_ALLOC_Q_COUNTER_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_ALLOC_Q_COUNTER_OUT_BYTES / 4];
@@ -26,7 +27,8 @@ static int counter_create(struct crl_ctx *ctx, struct crl_err *err)
 	return 0;
 }
 
-static int tis_create(struct crl_ctx *ctx, struct crl_err *err)
+static int
+tis_create(struct crl_ctx *ctx, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_CREATE_TIS_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_CREATE_TIS_OUT_BYTES / 4];
@@ -41,7 +43,8 @@ static int tis_create(struct crl_ctx *ctx, struct crl_err *err)
 	return ret;
 }
 
-int crl_td_create(struct crl_ctx *ctx, struct crl_err *err)
+int
+crl_td_create(struct crl_ctx *ctx, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_ALLOC_TRANSPORT_DOMAIN_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_ALLOC_TRANSPORT_DOMAIN_OUT_BYTES / 4];
@@ -61,7 +64,8 @@ int crl_td_create(struct crl_ctx *ctx, struct crl_err *err)
 	return ret;
 }
 
-void crl_td_destroy(struct crl_ctx *ctx)
+void
+crl_td_destroy(struct crl_ctx *ctx)
 {
 	/* No caller could do anything about a failure: the objects then die with the device's fd.
 	 */
@@ -70,7 +74,8 @@ void crl_td_destroy(struct crl_ctx *ctx)
 	crl_devx_destroy(&ctx->td, "", NULL);
 }
 
-CRL_PUBLIC int crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err)
+CRL_PUBLIC int
+crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_QUERY_Q_COUNTER_IN_BYTES / 4] = {0};
 	uint32_t out[CRL_PRM_QUERY_Q_COUNTER_OUT_BYTES / 4];

@@ -21,7 +21,8 @@ static const struct {
 	{CRL_UAR_BF, MLX5DV_UAR_ALLOC_TYPE_BF, "write-combining (BlueFlame) page of its own"},
 };
 
-const char *crl_uar_kind_str(enum crl_uar kind)
+const char *
+crl_uar_kind_str(enum crl_uar kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (kinds[i].kind == kind)
@@ -29,7 +30,8 @@ const char *crl_uar_kind_str(enum crl_uar kind)
 	return "no page";
 }
 
-static int map_for_engine(struct crl_queue *q, struct crl_err *err)
+static int
+map_for_engine(struct crl_queue *q, struct crl_err *err)
 {
 	uint8_t *page = q->uar->base_addr, *dev = NULL;
 	size_t in_page = (size_t)((uint8_t *)q->uar->reg_addr - page);
@@ -48,7 +50,8 @@ static int map_for_engine(struct crl_queue *q, struct crl_err *err)
 	return 0;
 }
 
-int crl_uar_get(struct crl_queue *q, struct crl_err *err)
+int
+crl_uar_get(struct crl_queue *q, struct crl_err *err)
 {
 	int code = EOPNOTSUPP, ret;
 
@@ -74,12 +77,13 @@ int crl_uar_get(struct crl_queue *q, struct crl_err *err)
 	return ret;
 }
 
-void crl_uar_put(struct crl_queue *q)
+void
+crl_uar_put(struct crl_queue *q)
 {
 	if (q->uar == NULL)
 		return;
 	if (q->uar_mapped)
-		q->rings->unmap(q->rings->arg, q->uar->base_addr);
+		q->rings->unmap_mmio(q->rings->arg, q->uar->base_addr);
 	q->uar_mapped = false;
 	mlx5dv_devx_free_uar(q->uar);
 	q->uar = NULL;

@@ -13,7 +13,8 @@
 
 #define RELEASE_FIX "destroy it first"
 
-int crl_umem_reg(struct crl_ctx *ctx, const struct crl_mem *mem, void *addr, size_t bytes,
+int
+crl_umem_reg(struct crl_ctx *ctx, const struct crl_mem *mem, void *addr, size_t bytes,
 	struct mlx5dv_devx_umem **umem, struct crl_err *err)
 {
 	struct mlx5dv_devx_umem_in in = {
@@ -48,14 +49,16 @@ int crl_umem_reg(struct crl_ctx *ctx, const struct crl_mem *mem, void *addr, siz
 	return 0;
 }
 
-void crl_umem_dereg(struct mlx5dv_devx_umem **umem)
+void
+crl_umem_dereg(struct mlx5dv_devx_umem **umem)
 {
 	if (*umem != NULL)
 		mlx5dv_devx_umem_dereg(*umem);
 	*umem = NULL;
 }
 
-static int region_mr(struct crl_region *r, struct crl_err *err)
+static int
+region_mr(struct crl_region *r, struct crl_err *err)
 {
 	uint64_t offset = 0;
 	int fd = -1, code;
@@ -84,8 +87,9 @@ static int region_mr(struct crl_region *r, struct crl_err *err)
 	return 0;
 }
 
-CRL_PUBLIC int crl_region_reg(struct crl_ctx *ctx, const struct crl_region_cfg *cfg,
-	struct crl_region **region, struct crl_err *err)
+CRL_PUBLIC int
+crl_region_reg(struct crl_ctx *ctx, const struct crl_region_cfg *cfg, struct crl_region **region,
+	struct crl_err *err)
 {
 	struct crl_region *r;
 	int ret = crl_check_size(err, "register a region", cfg->size, sizeof(*cfg));
@@ -135,7 +139,8 @@ undo_region:
 	return ret;
 }
 
-CRL_PUBLIC int crl_region_dereg(struct crl_region *r, struct crl_err *err)
+CRL_PUBLIC int
+crl_region_dereg(struct crl_region *r, struct crl_err *err)
 {
 	struct crl_queue *q;
 	int ret;
@@ -159,22 +164,26 @@ CRL_PUBLIC int crl_region_dereg(struct crl_region *r, struct crl_err *err)
 	return 0;
 }
 
-CRL_PUBLIC uint32_t crl_region_lkey(const struct crl_region *r)
+CRL_PUBLIC uint32_t
+crl_region_lkey(const struct crl_region *r)
 {
 	return r->mr->lkey;
 }
 
-CRL_PUBLIC void *crl_region_addr(const struct crl_region *r)
+CRL_PUBLIC void *
+crl_region_addr(const struct crl_region *r)
 {
 	return r->addr;
 }
 
-CRL_PUBLIC uint64_t crl_region_iova(const struct crl_region *r)
+CRL_PUBLIC uint64_t
+crl_region_iova(const struct crl_region *r)
 {
 	return r->iova;
 }
 
-CRL_PUBLIC size_t crl_region_bytes(const struct crl_region *r)
+CRL_PUBLIC size_t
+crl_region_bytes(const struct crl_region *r)
 {
 	return r->bytes;
 }

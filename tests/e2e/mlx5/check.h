@@ -28,7 +28,8 @@ static int check_passed;
 	} while (0)
 
 /* For calls without which the test cannot go on. */
-static inline void must(int ret, const struct crl_err *err, const char *what)
+static inline void
+must(int ret, const struct crl_err *err, const char *what)
 {
 	char line[512];
 
@@ -39,7 +40,8 @@ static inline void must(int ret, const struct crl_err *err, const char *what)
 }
 
 /* A refusal: right code, and words that name cause and step. */
-static inline void refused(int ret, const struct crl_err *err, int code, const char *words)
+static inline void
+refused(int ret, const struct crl_err *err, int code, const char *words)
 {
 	char line[512];
 
@@ -51,7 +53,8 @@ static inline void refused(int ret, const struct crl_err *err, int code, const c
 		printf("  refused: %s\n", line);
 }
 
-static inline int check_done(const char *name)
+static inline int
+check_done(const char *name)
 {
 	printf("%s: %d checks passed, %d failed\n", name, check_passed, check_failed);
 	return check_failed != 0;

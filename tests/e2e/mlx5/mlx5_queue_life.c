@@ -10,7 +10,8 @@
 
 static struct crl_err err;
 
-static unsigned count_dir(const char *path)
+static unsigned
+count_dir(const char *path)
 {
 	DIR *d = opendir(path);
 	unsigned n = 0;
@@ -23,7 +24,8 @@ static unsigned count_dir(const char *path)
 }
 
 /* Bytes of address space: a leaked ring or page shows here. */
-static unsigned long vm_pages(void)
+static unsigned long
+vm_pages(void)
 {
 	unsigned long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -36,7 +38,8 @@ static unsigned long vm_pages(void)
 	return pages;
 }
 
-static struct crl_queue_cfg queue_cfg(uint32_t index)
+static struct crl_queue_cfg
+queue_cfg(uint32_t index)
 {
 	return (struct crl_queue_cfg){
 		.size = sizeof(struct crl_queue_cfg),
@@ -47,7 +50,8 @@ static struct crl_queue_cfg queue_cfg(uint32_t index)
 	};
 }
 
-static void test_life(struct crl_ctx *ctx)
+static void
+test_life(struct crl_ctx *ctx)
 {
 	unsigned fds = 0;
 	unsigned long pages = 0;
@@ -71,7 +75,8 @@ static void test_life(struct crl_ctx *ctx)
 		pages);
 }
 
-static void test_depths(struct crl_ctx *ctx)
+static void
+test_depths(struct crl_ctx *ctx)
 {
 	for (uint32_t depth = 1; depth <= CRL_DEPTH_MAX; depth *= 2) {
 		struct crl_queue_cfg cfg = queue_cfg(0);
@@ -104,8 +109,8 @@ static void test_depths(struct crl_ctx *ctx)
 	}
 }
 
-static void refuse(
-	struct crl_ctx *ctx, const struct crl_queue_cfg *cfg, int code, const char *words)
+static void
+refuse(struct crl_ctx *ctx, const struct crl_queue_cfg *cfg, int code, const char *words)
 {
 	struct crl_queue *q = (struct crl_queue *)1;
 
@@ -113,7 +118,8 @@ static void refuse(
 	CHECK(q == (struct crl_queue *)1, "out-parameter of a failed call was touched");
 }
 
-static void test_refusals(struct crl_ctx *ctx)
+static void
+test_refusals(struct crl_ctx *ctx)
 {
 	struct crl_queue_cfg good = queue_cfg(0), cfg;
 	struct crl_queue *q;
@@ -142,7 +148,8 @@ static void test_refusals(struct crl_ctx *ctx)
 	must(crl_queue_destroy(q, &err), &err, "destroy");
 }
 
-static void test_regions(struct crl_ctx *ctx)
+static void
+test_regions(struct crl_ctx *ctx)
 {
 	struct crl_region_cfg cfg = {.size = sizeof(cfg), .flags = CRL_REGION_ALLOC, .bytes = 5000};
 	struct crl_queue_cfg qc = queue_cfg(3);
@@ -166,7 +173,8 @@ static void test_regions(struct crl_ctx *ctx)
 	refused(crl_region_reg(ctx, &cfg, &r, &err), &err, -EINVAL, "no region");
 }
 
-static void test_facts(struct crl_ctx *ctx)
+static void
+test_facts(struct crl_ctx *ctx)
 {
 	struct crl_path path = {.size = sizeof(path)};
 	struct crl_info info = {.size = sizeof(info)};
@@ -191,7 +199,8 @@ static void test_facts(struct crl_ctx *ctx)
 	must(crl_queue_destroy(q, &err), &err, "destroy");
 }
 
-static void test_open(void)
+static void
+test_open(void)
 {
 	struct crl_cfg cfg = {.size = sizeof(cfg), .device = "mlx5_99"};
 	struct crl_ctx *ctx = NULL;
@@ -205,7 +214,8 @@ static void test_open(void)
 	CHECK(ctx == NULL, "a failed open made a context");
 }
 
-int main(void)
+int
+main(void)
 {
 	struct crl_cfg cfg = {.size = sizeof(cfg), .device = "mlx5_0"};
 	struct crl_ctx *ctx;

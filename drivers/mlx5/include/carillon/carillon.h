@@ -136,7 +136,8 @@ struct crl_mem {
 	/* Make host memory, or a NIC register page, usable by the GPU at *dev. NULL: as it is. */
 	int (*map_host)(void *arg, void *addr, size_t bytes, void **dev);
 	int (*map_mmio)(void *arg, void *addr, size_t bytes, void **dev);
-	void (*unmap)(void *arg, void *addr);
+	void (*unmap_host)(void *arg, void *addr);
+	void (*unmap_mmio)(void *arg, void *addr);
 };
 
 /* Plain memory on the NUMA node of ctx's NIC (numa_node -1: any). Lives as long as ctx. */
@@ -217,6 +218,7 @@ int crl_queue_export(struct crl_queue *queue, struct crl_queue_dev *dev, struct 
 
 /* Control words, counters and error mailbox: host memory, the queue's. Any thread. */
 struct crl_ctl *crl_queue_ctl(const struct crl_queue *queue);
+struct crl_qerror *crl_queue_error(const struct crl_queue *queue); /* [2]: CRL_QERROR_SQ, _RQ */
 void crl_queue_stats(const struct crl_queue *queue, struct crl_qstats *stats);
 
 uint32_t crl_queue_index(const struct crl_queue *queue);
@@ -261,7 +263,10 @@ struct crl_event {
  */
 int crl_event_fd(const struct crl_ctx *ctx);
 
-/* Takes up to max events, never waits. Returns how many, 0: none; -EIO: the device went away. */
+/*
+ * Takes up to max events, never waits. Returns how many, 0: none; -EIO: the device went away. Taking
+ * an engine's error empties its mailbox: take it here or by gpu_queues/control.h, not by both.
+ */
 int crl_event_next(struct crl_ctx *ctx, struct crl_event *events, int max);
 
 #ifdef __cplusplus

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * EAL start-up: keep the mlx5 devices back, open each for DevX, then let EAL have the rest of its
+ * arguments. The contexts come first, so that a device that does not open is told before EAL takes
+ * memory. Main lcore.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "dpdk_internal.h"
+
+#define EAL_STEP "start EAL"
+
+int
+crl_fail_rte(struct crl_err *err, int rte_error, const char *step, const char *fix,
+	const char *cause, ...)
+{
+	int code = rte_error > 0 ? -rte_error : rte_error < 0 ? rte_error : -EIO;
+	char text[sizeof(((struct crl_err *)NULL)->cause)];
+	va_list ap;
+
+	va_start(ap, cause);
+	vsnprintf(text, sizeof(text), cause, ap);
+	va_end(ap);
+	return crl_err_set(
+		err, code, step, fix, "%s: %s (rte_errno %d)", text, rte_strerror(-code), -code);
+}
+
+/* PCI addresses of the machine's mlx5 devices into bdfs. */
+static int
+list_mlx5(char (*bdfs)[16], unsigned max, unsigned *nr, struct crl_err *err)
+{
+	struct ibv_device **list;
+	int n = 0;
+
+	errno = 0;
+	list = ibv_get_device_list(&n);
+	if (list == NULL)
+		return crl_fail_errno(err, errno, "list RDMA devices",
+			"load mlx5_ib, or run under softcx run", "libibverbs found none");
+	*nr = 0;
+	for (int i = 0; i < n && *nr < max; i++) {
+		struct crl_dev_name name;
+
+		if (!mlx5dv_is_supported(list[i]))
+			continue;
+		crl_dev_name_get(list[i], &name);
+		if (name.bdf[0] != '\0')
+			memcpy(bdfs[(*nr)++], name.bdf, sizeof(name.bdf));
+	}
+	ibv_free_device_list(list);
+	return 0;
+}
+
+static int
+check_found(const struct crl_eal_args *args, char (*bdfs)[16], unsigned nr, struct crl_err *err)
+{
+	char there[160] = "";
+
+	if (args->nr_devs > 0)
+		return 0;
+	for (unsigned i = 0, used = 0; i < nr && used < sizeof(there); i++)
+		used += (unsigned)snprintf(
+			there + used, sizeof(there) - used, "%s%s", i ? ", " : "", bdfs[i]);
+	if (nr == 0)
+		return crl_err_set(err, -ENODEV, EAL_STEP,
+			"load mlx5_ib and rdma-core's providers, or run under softcx run",
+			"this machine has no mlx5 device");
+	return crl_err_set(err, -ENODEV, EAL_STEP, "name one of those with -a",
+		"the arguments leave no mlx5 device; there is %s", there);
+}
+
+static void
+close_all(struct crl_eal *eal)
+{
+	for (unsigned i = 0; i < eal->args.nr_devs; i++)
+		if (eal->ctx[i] != NULL)
+			crl_close(eal->ctx[i], NULL);
+}
+
+static int
+open_all(struct crl_eal *eal, struct crl_err *err)
+{
+	for (unsigned i = 0; i < eal->args.nr_devs; i++) {
+		struct crl_cfg cfg = {.size = sizeof(cfg), .device = eal->args.devs[i].bdf};
+		int ret = crl_open(&cfg, &eal->ctx[i], err);
+
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}
+
+CRL_PUBLIC int
+crl_eal_init(int argc, char **argv, struct crl_eal **out, struct crl_err *err)
+{
+	char bdfs[CRL_EAL_DEVS_MAX][16];
+	struct crl_eal *eal;
+	unsigned nr = 0;
+	int ret, used;
+
+	ret = list_mlx5(bdfs, CRL_EAL_DEVS_MAX, &nr, err);
+	if (ret != 0)
+		return ret;
+	eal = calloc(1, sizeof(*eal));
+	if (eal == NULL)
+		return crl_fail_errno(err, ENOMEM, EAL_STEP, "", "no memory");
+	ret = crl_eal_args_split(argc, argv, (const char(*)[16])bdfs, nr, &eal->args, err);
+	if (ret != 0)
+		goto undo_eal;
+	ret = check_found(&eal->args, bdfs, nr, err);
+	if (ret == 0)
+		ret = open_all(eal, err);
+	if (ret != 0)
+		goto undo_ctx;
+	used = rte_eal_init(eal->args.argc, eal->args.argv);
+	if (used < 0) {
+		ret = crl_fail_rte(err, rte_errno, EAL_STEP,
+			"see EAL's own message above; without hugepages give --no-huge -m 512",
+			"rte_eal_init refused its arguments or found no memory");
+		goto undo_ctx;
+	}
+	ret = eal->args.from[used];
+	argv[ret] = argv[0];
+	*out = eal;
+	return ret;
+
+undo_ctx:
+	close_all(eal);
+	crl_eal_args_free(&eal->args);
+undo_eal:
+	free(eal);
+	return ret;
+}
+
+/* What hinders closing context i, or -EBUSY with its name. */
+static int
+check_idle(const struct crl_eal *eal, unsigned i, struct crl_err *err)
+{
+	const struct crl_ctx *ctx = eal->ctx[i];
+
+	if (eal->port[i] != NULL)
+		return crl_err_set(err, -EBUSY, "clean EAL up", "close it first", "port %s is open",
+			ctx->port_name);
+	if (!LIST_EMPTY(&ctx->queues) || !LIST_EMPTY(&ctx->regions))
+		return crl_err_set(err, -EBUSY, "clean EAL up", "destroy them first",
+			"%s of %s live", LIST_EMPTY(&ctx->queues) ? "regions" : "queues",
+			ctx->info.bdf);
+	return 0;
+}
+
+CRL_PUBLIC int
+crl_eal_cleanup(struct crl_eal *eal, struct crl_err *err)
+{
+	int ret = 0;
+
+	if (eal == NULL)
+		return 0;
+	for (unsigned i = 0; i < eal->args.nr_devs; i++) {
+		ret = check_idle(eal, i, err);
+		if (ret != 0)
+			return ret;
+	}
+	close_all(eal);
+	crl_gpudev_put_all(eal);
+	ret = rte_eal_cleanup();
+	if (ret != 0)
+		ret = crl_fail_rte(err, -ret, "clean EAL up", "", "rte_eal_cleanup failed");
+	crl_eal_args_free(&eal->args);
+	free(eal);
+	return ret;
+}
+
+CRL_PUBLIC unsigned
+crl_eal_nr_devices(const struct crl_eal *eal)
+{
+	return eal->args.nr_devs;
+}
+
+CRL_PUBLIC struct crl_ctx *
+crl_eal_ctx(const struct crl_eal *eal, unsigned i)
+{
+	return i < eal->args.nr_devs ? eal->ctx[i] : NULL;
+}

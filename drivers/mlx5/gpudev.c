@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory of DPDK's gpudevs for queues: taken through rte_gpu_mem_alloc(), and what that API lacks
+ * (dma-buf export, copies, doorbell pages) through drivers/gpu under the device's name. Main lcore.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_gpudev.h>
+
+#include "drivers/gpu/crl_gpu.h"
+#include "dpdk_internal.h"
+
+#define GPU_STEP "use a gpudev"
+
+static int
+gpu_alloc(void *arg, size_t bytes, size_t align, void **addr)
+{
+	struct crl_gpudev *g = arg;
+
+	rte_errno = 0;
+	*addr = rte_gpu_mem_alloc(g->dev_id, bytes, (unsigned)align);
+	if (*addr == NULL)
+		return rte_errno > 0 ? -rte_errno : -ENOMEM;
+	return 0;
+}
+
+static void
+gpu_free(void *arg, void *addr, size_t bytes)
+{
+	struct crl_gpudev *g = arg;
+
+	(void)bytes;
+	rte_gpu_mem_free(g->dev_id, addr);
+}
+
+static int
+gpu_write(void *arg, void *dst, const void *src, size_t bytes)
+{
+	struct crl_gpudev *g = arg;
+
+	return crl_gpu_mem_write(g->gpu, dst, src, bytes);
+}
+
+static int
+gpu_read(void *arg, void *dst, const void *src, size_t bytes)
+{
+	struct crl_gpudev *g = arg;
+
+	return crl_gpu_mem_read(g->gpu, dst, src, bytes);
+}
+
+/* An fd of the caller's own, as struct crl_mem promises. */
+static int
+gpu_dmabuf(void *arg, void *addr, size_t bytes, uint64_t *offset)
+{
+	struct crl_gpudev *g = arg;
+	int fd, mine, ret = crl_gpu_mem_dmabuf(g->gpu, addr, bytes, 0, &fd, offset, NULL);
+
+	if (ret != 0)
+		return ret;
+	mine = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return mine < 0 ? -errno : mine;
+}
+
+static int
+gpu_map_host(void *arg, void *addr, size_t bytes, void **dev)
+{
+	struct crl_gpudev *g = arg;
+	uint64_t ptr;
+	int ret = crl_gpu_host_register(g->gpu, addr, bytes, &ptr, NULL);
+
+	if (ret == 0)
+		*dev = (void *)(uintptr_t)ptr;
+	return ret;
+}
+
+static int
+gpu_map_mmio(void *arg, void *addr, size_t bytes, void **dev)
+{
+	struct crl_gpudev *g = arg;
+	struct crl_gpu_uar uar;
+	int ret;
+
+	(void)bytes;
+	ret = crl_gpu_uar_register(g->gpu, addr, &uar, NULL);
+	if (ret == 0)
+		*dev = (void *)(uintptr_t)uar.dev_reg;
+	return ret;
+}
+
+static void
+gpu_unmap_host(void *arg, void *addr)
+{
+	struct crl_gpudev *g = arg;
+
+	crl_gpu_host_unregister(g->gpu, addr);
+}
+
+static void
+gpu_unmap_mmio(void *arg, void *addr)
+{
+	struct crl_gpudev *g = arg;
+	struct crl_gpu_uar uar = {.page = addr};
+
+	crl_gpu_uar_unregister(g->gpu, &uar);
+}
+
+static int
+no_such(int16_t dev_id, struct crl_err *err)
+{
+	char there[160] = "";
+	size_t used = 0;
+	int16_t id;
+
+	RTE_GPU_FOREACH(id)
+	{
+		struct rte_gpu_info info;
+
+		if (rte_gpu_info_get(id, &info) == 0 && used < sizeof(there))
+			used += (size_t)snprintf(there + used, sizeof(there) - used, "%s%d (%s)",
+				used ? ", " : "", id, info.name);
+	}
+	return crl_err_set(err, -ENODEV, GPU_STEP,
+		"start one: -d librte_gpu_crl.so --vdev=gpu_crl_cuda0 (or gpu_crl_host0)",
+		"no gpudev %d; there is %s", dev_id, used ? there : "none");
+}
+
+/* The slot that has dev_id, else a free one; NULL: all are taken. */
+static struct crl_gpudev *
+find_slot(struct crl_eal *eal, int16_t dev_id)
+{
+	struct crl_gpudev *unused = NULL;
+
+	for (unsigned i = 0; i < CRL_GPUDEVS_MAX; i++) {
+		struct crl_gpudev *g = &eal->gpudev[i];
+
+		if (g->gpu != NULL && g->dev_id == dev_id)
+			return g;
+		if (g->gpu == NULL && unused == NULL)
+			unused = g;
+	}
+	return unused;
+}
+
+static void
+fill_mem(struct crl_gpudev *g, const struct crl_gpu_info *info, struct crl_mem *mem)
+{
+	const bool cuda = info->kind == CRL_GPU_CUDA;
+
+	*mem = (struct crl_mem){
+		.size = sizeof(*mem),
+		.place = cuda ? CRL_PLACE_GPU : CRL_PLACE_HOST,
+		.name = g->name,
+		.arg = g,
+		.alloc = gpu_alloc,
+		.free = gpu_free,
+	};
+	/* Host memory in the place of a GPU's is reached and registered as what it is. */
+	if (!cuda)
+		return;
+	mem->write = gpu_write;
+	mem->read = gpu_read;
+	mem->dmabuf = gpu_dmabuf;
+	mem->map_host = gpu_map_host;
+	mem->unmap_host = gpu_unmap_host;
+	mem->map_mmio = gpu_map_mmio;
+	mem->unmap_mmio = gpu_unmap_mmio;
+}
+
+CRL_PUBLIC int
+crl_mem_gpudev(struct crl_eal *eal, int16_t dev_id, struct crl_mem *mem, struct crl_err *err)
+{
+	struct crl_gpu_info info;
+	struct rte_gpu_info rte;
+	struct crl_gpudev *g;
+
+	if (rte_gpu_info_get(dev_id, &rte) != 0)
+		return no_such(dev_id, err);
+	g = find_slot(eal, dev_id);
+	if (g == NULL)
+		return crl_err_set(err, -ENOSPC, GPU_STEP, "use fewer", "more than %u gpudevs",
+			CRL_GPUDEVS_MAX);
+	if (g->gpu == NULL) {
+		g->gpu = crl_gpu_find(rte.name);
+		if (g->gpu == NULL)
+			return crl_err_set(err, -ENOTSUP, GPU_STEP,
+				"use Carillon's: -d librte_gpu_crl.so --vdev=gpu_crl_cuda0",
+				"gpudev %d (%s) cannot export memory as a dma-buf", dev_id,
+				rte.name);
+		g->dev_id = dev_id;
+		crl_gpu_info_get(g->gpu, &info);
+		snprintf(g->name, sizeof(g->name), "gpudev %d (%.40s%s)", dev_id, rte.name,
+			info.kind == CRL_GPU_HOST ? ", host memory" : "");
+	}
+	crl_gpu_info_get(g->gpu, &info);
+	fill_mem(g, &info, mem);
+	return 0;
+}
+
+void
+crl_gpudev_put_all(struct crl_eal *eal)
+{
+	for (unsigned i = 0; i < CRL_GPUDEVS_MAX; i++) {
+		if (eal->gpudev[i].gpu != NULL)
+			crl_gpu_close(eal->gpudev[i].gpu, NULL);
+		eal->gpudev[i].gpu = NULL;
+	}
+}
