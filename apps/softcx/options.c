@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The options of `softcx run`: see run_options() in softcx_run.h. Parsed by glibc's argp, in order,
+ * so that the program's own options are left alone.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "softcx_run.h"
+
+enum { OPT_PORTS = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_FAULTS, OPT_LOG };
+
+static const struct argp_option options[] = {
+	{"ports", OPT_PORTS, "N", 0, "ports, each a device of its own (1 to 8, default 1)", 0},
+	{"profile", OPT_PROFILE, "P", 0, "capabilities of cx5, cx6dx (default), cx7 or bf3", 0},
+	{"wire", OPT_WIRE, "W", 0,
+		"where frames go: loopback (default: back to the port that sent them); cable (port "
+		"0 to port 1, 2 to 3); "
+		"veth:NAME (a Linux netdev NAME outside: bound if it is there, made if not; with "
+		"several ports NAME0, "
+		"NAME1, ...); pcap:IN,OUT (from one capture file and to another, either may be "
+		"empty)",
+		0},
+	{"pcap-out", OPT_PCAP_OUT, "FILE", 0,
+		"copy of all frames, both directions (several ports: FILE.0, FILE.1, ...)", 0},
+	{"seed", OPT_SEED, "S", 0, "of all that is random in the model (default: random, printed)",
+		0},
+	{"faults", OPT_FAULTS, "PLAN", 0, "faults to inject", 0},
+	{"log", OPT_LOG, "FILE", 0,
+		"where the model writes what it has to say (default: standard error)", 0},
+	{0},
+};
+
+/* A path that still means the same after a chdir. */
+static int
+absolute(const char *path, char *out, size_t bytes)
+{
+	char cwd[RUN_PATH] = "";
+	int n;
+
+	if (*path != '/' && !getcwd(cwd, sizeof(cwd)))
+		return -1;
+	n = snprintf(out, bytes, "%s%s%s", cwd, *path == '/' ? "" : "/", path);
+	return n < 0 || (size_t)n >= bytes || strchr(out, '\n') ? -1 : 0;
+}
+
+static int
+parse_veth(const char *name, struct run *run, char *err, size_t err_bytes)
+{
+	/* room for the port's number, and what Linux forbids in a name */
+	if (!*name || strlen(name) > 14 || strpbrk(name, "/: \t\n") || !strcmp(name, ".") ||
+		!strcmp(name, "..")) {
+		snprintf(err, err_bytes,
+			"veth:NAME wants the name of a netdev, 1 to 14 characters, not '%s'", name);
+		return -1;
+	}
+	strcpy(run->wire_name, name);
+	return 0;
+}
+
+static int
+parse_pcap(const char *files, struct run *run, char *err, size_t err_bytes)
+{
+	struct scx_conf_port *p = &run->conf.port[0];
+	const char *comma = strrchr(files, ',');
+	char in[SCX_CONF_PATH];
+
+	if (!comma || (comma == files && !comma[1]) || (size_t)(comma - files) >= sizeof(in)) {
+		snprintf(err, err_bytes,
+			"pcap:IN,OUT wants two files with a comma between (either may be empty), "
+			"not '%s'",
+			files);
+		return -1;
+	}
+	memcpy(in, files, comma - files);
+	in[comma - files] = 0;
+	if ((*in && absolute(in, p->in, sizeof(p->in))) ||
+		(comma[1] && absolute(comma + 1, p->out, sizeof(p->out)))) {
+		snprintf(err, err_bytes, "the file names in '%s' are too long", files);
+		return -1;
+	}
+	if (*in && access(p->in, R_OK)) {
+		snprintf(err, err_bytes, "capture file %s: %s", in, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+int
+run_parse_wire(const char *text, struct run *run, char *err, size_t err_bytes)
+{
+	enum scx_conf_wire wire;
+	int rc = 0;
+
+	if (!strcmp(text, "loopback")) {
+		wire = SCX_CONF_LOOPBACK;
+	} else if (!strcmp(text, "cable")) {
+		wire = SCX_CONF_CABLE;
+	} else if (!strncmp(text, "veth:", 5)) {
+		wire = SCX_CONF_VETH;
+		rc = parse_veth(text + 5, run, err, err_bytes);
+	} else if (!strncmp(text, "pcap:", 5)) {
+		wire = SCX_CONF_PCAP;
+		rc = parse_pcap(text + 5, run, err, err_bytes);
+	} else {
+		snprintf(err, err_bytes, "no wire '%s': loopback, cable, veth:NAME or pcap:IN,OUT",
+			text);
+		return -1;
+	}
+	for (unsigned i = 0; i < SCX_CONF_PORTS_MAX; i++)
+		run->conf.port[i].wire = wire;
+	return rc;
+}
+
+static void
+number(struct argp_state *state, const char *what, const char *text, uint64_t min, uint64_t max,
+	uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || *v < min || *v > max)
+		argp_failure(state, RUN_EXIT_USAGE, 0,
+			"--%s wants a number from %llu to %llu, not '%s'", what,
+			(unsigned long long)min, (unsigned long long)max, text);
+}
+
+static void
+text_option(struct argp_state *state, const char *what, const char *text, char *out, bool path)
+{
+	if (!*text || strlen(text) >= SCX_CONF_PATH || strchr(text, '\n') ||
+		(path && absolute(text, out, SCX_CONF_PATH)))
+		argp_failure(state, RUN_EXIT_USAGE, 0, "--%s wants 1 to %u characters on one line",
+			what, SCX_CONF_PATH - 1);
+	else if (!path)
+		strcpy(out, text);
+}
+
+static error_t
+parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct run *run = state->input;
+	char err[RUN_PATH];
+	uint64_t v;
+
+	switch (key) {
+	case OPT_PORTS:
+		number(state, "ports", arg, 1, SCX_CONF_PORTS_MAX, &v);
+		run->conf.nr_ports = v;
+		return 0;
+	case OPT_PROFILE:
+		if (!scx_identity(arg))
+			argp_failure(state, RUN_EXIT_USAGE, 0,
+				"no profile '%s': cx5, cx6dx, cx7 or bf3", arg);
+		snprintf(run->conf.profile, sizeof(run->conf.profile), "%s", arg);
+		return 0;
+	case OPT_WIRE:
+		if (run_parse_wire(arg, run, err, sizeof(err)))
+			argp_failure(state, RUN_EXIT_USAGE, 0, "--wire: %s", err);
+		return 0;
+	case OPT_PCAP_OUT:
+		text_option(state, "pcap-out", arg, run->conf.port[0].tap, true);
+		return 0;
+	case OPT_SEED:
+		number(state, "seed", arg, 0, UINT64_MAX, &run->conf.seed);
+		return 0;
+	case OPT_FAULTS:
+		text_option(state, "faults", arg, run->conf.faults, false);
+		return 0;
+	case OPT_LOG:
+		text_option(state, "log", arg, run->conf.log, true);
+		return 0;
+	case ARGP_KEY_ARGS:
+		run->argv = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_failure(state, RUN_EXIT_USAGE, 0,
+			"no program; usage: softcx run [OPTION...] -- PROGRAM [ARGUMENT...]");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "-- PROGRAM [ARGUMENT...]",
+	.doc = "Runs PROGRAM with a software ConnectX under it: devices mlx5_0, mlx5_1, ... at PCI "
+	       "addresses "
+	       "0000:99:00.0, 0000:99:00.1, ..., in network and mount namespaces of the program's "
+	       "own.",
+};
+
+/* What the ports have in common with port 0, and what only the whole command line shows. */
+static int
+finish(struct run *run)
+{
+	struct scx_conf *c = &run->conf;
+	char tap[SCX_CONF_PATH - 2];
+
+	if (c->port[0].wire == SCX_CONF_CABLE && c->nr_ports % 2) {
+		run_say("--wire cable joins ports in pairs: --ports must be even, not %u",
+			c->nr_ports);
+		return RUN_EXIT_USAGE;
+	}
+	if (c->port[0].wire == SCX_CONF_PCAP && c->nr_ports > 1) {
+		run_say("--wire pcap:IN,OUT is for one port, not %u", c->nr_ports);
+		return RUN_EXIT_USAGE;
+	}
+	if (!c->port[0].tap[0] || c->nr_ports == 1)
+		return 0;
+	if (strlen(c->port[0].tap) >= sizeof(tap)) {
+		run_say("--pcap-out: the file name is too long");
+		return RUN_EXIT_USAGE;
+	}
+	strcpy(tap, c->port[0].tap);
+	for (unsigned i = 0; i < c->nr_ports; i++)
+		snprintf(c->port[i].tap, sizeof(c->port[i].tap), "%s.%u", tap, i);
+	return 0;
+}
+
+int
+run_options(int argc, char **argv, struct run *run)
+{
+	static char name[] = "softcx run";
+
+	strcpy(run->conf.profile, "cx6dx");
+	run->conf.nr_ports = 1;
+	if (getrandom(&run->conf.seed, 4, 0) != 4) /* 32 bits are easier to type again */
+		run->conf.seed = (uint64_t)getpid();
+	for (unsigned i = 0; i < SCX_CONF_PORTS_MAX; i++) {
+		static const uint8_t mac[6] = {0x02, 0x5c, 0x78, 0, 0, 0};
+
+		memcpy(run->conf.port[i].mac, mac, sizeof(mac));
+		run->conf.port[i].mac[5] = i;
+		run->conf.port[i].mtu = 1500;
+	}
+	argv[0] = name;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, run))
+		return RUN_EXIT_USAGE;
+	return finish(run);
+}

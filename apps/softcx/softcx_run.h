@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parts of `softcx run`, in the order main.c calls them: options, the program's fitness, the
+ * machine (namespaces, netdevs, sysfs tree), the program itself. One process, one thread. Each
+ * function that fails has printed one line that names cause and fix, and returns the exit status
+ * to end with.
+ */
+#ifndef SOFTCX_RUN_H
+#define SOFTCX_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "drivers/softcx/front/conf.h"
+
+#define RUN_EXIT_FAILED	   1
+#define RUN_EXIT_USAGE	   64  /* EX_USAGE: what argp exits with as well */
+#define RUN_EXIT_UNFIT	   126 /* as a shell: found, but cannot be run */
+#define RUN_EXIT_NOT_FOUND 127
+
+#define RUN_BDF_FMT "0000:99:00.%u" /* PCI address of port i */
+#define RUN_NIC_FMT "scx%u"	    /* its netdev, inside */
+#define RUN_PATH    512
+
+struct run {
+	struct scx_conf conf;	/* what libsoftcx.so is told */
+	char wire_name[16];	/* --wire veth:NAME; empty: another wire */
+	char **argv;		/* the program and its arguments */
+	char program[RUN_PATH]; /* where it is */
+	char library[RUN_PATH]; /* libsoftcx.so */
+	char asan[RUN_PATH];	/* of a sanitizer's runtime that has to come first; empty: none */
+	char sysfs[RUN_PATH];	/* root of the sysfs tree that rdma-core and DPDK are pointed to */
+};
+
+void run_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* options.c: 0, or exits through argp. argv starts at "run". */
+int run_options(int argc, char **argv, struct run *run);
+/* --wire's value into run. 0, or -1 with err filled. */
+int run_parse_wire(const char *text, struct run *run, char *err, size_t err_bytes);
+
+/* program.c: what LD_PRELOAD does not reach is refused, by name. */
+int run_find_program(struct run *run);
+int run_find_library(struct run *run);
+
+/* machine.c */
+int run_make_machine(struct run *run);
+bool run_device_was_opened(const struct run *run);
+
+/* netdev.c: inside the new network namespace; caller_ns and caller_sock belong to the one outside.
+ */
+int run_make_netdevs(struct run *run, int caller_ns, int caller_sock);
+
+/* sysfs.c: the tree, on the tmpfs at run->sysfs. */
+int run_make_sysfs(const struct run *run);
+
+/* child.c: runs it to its end; returns its exit status, 128 + signal if one ended it. */
+int run_program(const struct run *run);
+
+#endif /* SOFTCX_RUN_H */

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Devices and their opens. Nothing happens before the first open of a device: then the
+ * configuration is read, every port's NIC made and the data path started. Each open is a memfd
+ * whose pages are its UAR pages: mmap, dup, close and passing it along work without a hook, and its
+ * inode is its name. Called by interpose.c under scxf_lock.
+ *
+ * Without a hook on close, an open that the program has let go of is found at the next open: no
+ * descriptor and no mapping of that inode is left in the process.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "../wire.h"
+#include "front.h"
+
+#define DEV_DIR	    "/dev/infiniband/uverbs"
+#define SPEC_ERRMSG 256
+
+pthread_mutex_t scxf_lock = PTHREAD_MUTEX_INITIALIZER;
+_Atomic unsigned scxf_nr_ctx;
+
+static struct scx_conf conf;
+static struct scxf_dev devs[SCX_CONF_PORTS_MAX];
+static struct scxf_ctx *contexts;
+static pid_t owner; /* who brought the devices up; 0: nobody yet */
+static int failed;  /* -errno of a bring-up that failed: not tried again */
+
+int
+scxf_dev_path(const char *path)
+{
+	char *end;
+	unsigned long n;
+
+	if (!path || strncmp(path, DEV_DIR, sizeof(DEV_DIR) - 1) ||
+		path[sizeof(DEV_DIR) - 1] < '0' || path[sizeof(DEV_DIR) - 1] > '9')
+		return -1;
+	n = strtoul(path + sizeof(DEV_DIR) - 1, &end, 10);
+	return *end || n >= SCX_CONF_PORTS_MAX ? -1 : (int)n;
+}
+
+bool
+scxf_forked(void)
+{
+	return owner && owner != getpid();
+}
+
+/* Opens the packet socket where the netdev is: this thread alone goes there, and comes back. */
+static int
+open_veth(const struct scx_conf_port *p, struct scx_wire **w, char *err)
+{
+	int home = -1, there = -1, rc;
+
+	if (p->netns[0]) {
+		home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+		there = open(p->netns, O_RDONLY | O_CLOEXEC);
+		if (home < 0 || there < 0 || setns(there, CLONE_NEWNET)) {
+			rc = -errno;
+			snprintf(err, SPEC_ERRMSG, "network namespace %s: %s", p->netns,
+				strerror(-rc));
+			goto out;
+		}
+	}
+	rc = scx_wire_veth(p->netdev, w, err, SPEC_ERRMSG);
+	if (home >= 0 && setns(home, CLONE_NEWNET)) {
+		rc = -errno; /* the thread is in the wrong namespace now: better no device than that
+			      */
+		snprintf(err, SPEC_ERRMSG, "back to the own network namespace: %s", strerror(-rc));
+	}
+out:
+	if (home >= 0)
+		close(home);
+	if (there >= 0)
+		close(there);
+	return rc;
+}
+
+static int
+open_wire(unsigned i, struct scx_wire **w, struct scx_wire **cable_end, char *err)
+{
+	const struct scx_conf_port *p = &conf.port[i];
+	struct scx_wire *tapped;
+	int rc = 0;
+
+	*w = NULL; /* what the NIC takes for loopback */
+	switch (p->wire) {
+	case SCX_CONF_LOOPBACK:
+		if (p->tap[0] && !(*w = scx_wire_loopback()))
+			rc = -ENOMEM;
+		break;
+	case SCX_CONF_CABLE:
+		if (i % 2)
+			*w = *cable_end;
+		else
+			rc = scx_wire_pair(w, cable_end);
+		break;
+	case SCX_CONF_VETH:
+		rc = open_veth(p, w, err);
+		break;
+	case SCX_CONF_PCAP:
+		rc = scx_wire_pcap(
+			p->in[0] ? p->in : NULL, p->out[0] ? p->out : NULL, w, err, SPEC_ERRMSG);
+		break;
+	}
+	if (rc || !p->tap[0])
+		return rc;
+	rc = scx_wire_tap(*w, p->tap, &tapped, err, SPEC_ERRMSG);
+	if (!rc)
+		*w = tapped;
+	return rc;
+}
+
+static int
+dev_create(unsigned i, struct scx_wire **cable_end)
+{
+	struct scxf_dev *d = &devs[i];
+	char err[SPEC_ERRMSG] = "";
+	struct scx_nic_cfg cfg = {
+		.profile = conf.profile,
+		.name = d->name,
+		.seed = conf.seed + i,
+		.faults = conf.faults[0] ? conf.faults : NULL,
+		.event = scxf_event,
+		.event_arg = d,
+		.nr_uar_pages = SCXF_UAR_PAGES,
+	};
+	int rc;
+
+	snprintf(d->name, sizeof(d->name), "mlx5_%u", i);
+	d->index = i;
+	d->port = &conf.port[i];
+	d->identity = scx_identity(conf.profile);
+	d->link_up = true;
+	memcpy(cfg.mac, d->port->mac, sizeof(cfg.mac));
+	cfg.mtu = d->port->mtu;
+	d->uar_base = mmap(NULL, SCXF_UAR_PAGES * SCXF_UAR_BYTES, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (d->uar_base == MAP_FAILED)
+		return -errno;
+	cfg.uar_base = d->uar_base;
+	rc = open_wire(i, &cfg.wire, cable_end, err);
+	if (rc) {
+		scx_log(d->name, "no wire: %s (%s)", err[0] ? err : "out of memory", strerror(-rc));
+		return rc;
+	}
+	rc = scx_nic_create(&cfg, &d->nic);
+	if (rc)
+		scx_log(d->name, "the NIC does not come up: %s", strerror(-rc));
+	return rc;
+}
+
+/* The mark that `softcx run` looks for at the end. */
+static void
+leave_mark(void)
+{
+	char path[SCX_CONF_PATH + sizeof(SCX_CONF_OPENED) + 1];
+	int fd;
+
+	if (!conf.state[0])
+		return;
+	snprintf(path, sizeof(path), "%s/%s", conf.state, SCX_CONF_OPENED);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int
+bring_up(void)
+{
+	struct scx_nic *nics[SCX_CONF_PORTS_MAX];
+	struct scx_wire *cable_end = NULL;
+	char err[SPEC_ERRMSG] = "";
+	const char *text = getenv(SCX_CONF_ENV);
+	sigset_t all, before;
+	int rc;
+
+	if (!text || scx_conf_parse(text, &conf, err, sizeof(err))) {
+		scx_log(NULL, "%s %s%s: start the program with `softcx run`", SCX_CONF_ENV,
+			text ? "is wrong: " : "is not set", err);
+		return -ENODEV;
+	}
+	if (sysconf(_SC_PAGESIZE) != SCXF_UAR_BYTES) {
+		scx_log(NULL, "pages of %ld bytes: the model needs pages of 4096",
+			sysconf(_SC_PAGESIZE));
+		return -ENODEV;
+	}
+	if (conf.log[0]) {
+		rc = scx_log_open(conf.log);
+		if (rc)
+			scx_log(NULL, "log file %s: %s; logging here instead", conf.log,
+				strerror(-rc));
+	}
+	leave_mark();
+	for (unsigned i = 0; i < conf.nr_ports; i++) {
+		rc = dev_create(i, &cable_end);
+		if (rc)
+			return rc;
+		nics[i] = devs[i].nic;
+	}
+	/* the program's signals are for the program's threads */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = scx_nic_start(nics, conf.nr_ports);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc)
+		scx_log(NULL, "the data path's thread does not start: %s", strerror(-rc));
+	return rc;
+}
+
+/* Last things, when the process exits in an orderly way: figures to the log, capture files flushed.
+ */
+static void __attribute__((destructor)) bring_down(void)
+{
+	struct scx_nic *nics[SCX_CONF_PORTS_MAX];
+
+	if (!owner || failed || scxf_forked())
+		return;
+	pthread_mutex_lock(&scxf_lock);
+	for (unsigned i = 0; i < conf.nr_ports; i++)
+		nics[i] = devs[i].nic;
+	scx_nic_stop(nics, conf.nr_ports);
+	for (unsigned i = 0; i < conf.nr_ports; i++) {
+		scx_nic_report(nics[i]);
+		scx_nic_destroy(nics[i]);
+	}
+	failed = -ENODEV; /* a thread that still runs gets no further */
+	pthread_mutex_unlock(&scxf_lock);
+}
+
+struct scxf_ctx *
+scxf_ctx_of(dev_t st_dev, ino_t st_ino)
+{
+	for (struct scxf_ctx *c = contexts; c; c = c->next)
+		if (c->st_ino == st_ino && c->st_dev == st_dev)
+			return c;
+	return NULL;
+}
+
+static bool
+in_descriptors(const struct scxf_ctx *ctx)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+	bool found = !d; /* not to be told: keep it */
+
+	while (d && !found && (e = readdir(d))) {
+		struct stat st;
+
+		found = e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &st, 0) &&
+			st.st_ino == ctx->st_ino && st.st_dev == ctx->st_dev;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/* Mapped by the program, other than by us into a device's UAR space. */
+static bool
+in_mappings(const struct scxf_ctx *ctx)
+{
+	const uint8_t *base = ctx->dev->uar_base, *end = base + SCXF_UAR_PAGES * SCXF_UAR_BYTES;
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+	bool found = !f;
+	unsigned long a, ino;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%*x %*s %*x %*x:%*x %lu", &a, &ino) == 2 &&
+			ino == ctx->st_ino)
+			found = (uint8_t *)a < base || (uint8_t *)a >= end;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void
+ctx_free(struct scxf_ctx *ctx)
+{
+	scxf_event_forget_ctx(ctx);
+	if (ctx->alive)
+		scx_uid_destroy(ctx->dev->nic, ctx->uid);
+	for (uint32_t h = 1; h < ctx->nr_obj; h++)
+		if (ctx->obj[h].kind == SCXF_UAR)
+			scxf_uar_unmap(ctx, ctx->obj[h].num);
+	scxf_obj_put_all(ctx);
+	free(ctx);
+}
+
+static void
+reap_closed(void)
+{
+	for (struct scxf_ctx **at = &contexts; *at;) {
+		struct scxf_ctx *ctx = *at;
+
+		if (in_descriptors(ctx) || in_mappings(ctx)) {
+			at = &ctx->next;
+			continue;
+		}
+		*at = ctx->next;
+		scxf_nr_ctx--;
+		ctx_free(ctx);
+	}
+}
+
+static int
+ctx_new(struct scxf_dev *dev, int flags)
+{
+	struct scxf_ctx *ctx = calloc(1, sizeof(*ctx));
+	int fd, rc = -ENOMEM;
+	struct stat st;
+
+	if (!ctx)
+		return -ENOMEM;
+	fd = memfd_create(dev->name, flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+	if (fd < 0 || ftruncate(fd, SCXF_UAR_PAGES * SCXF_UAR_BYTES) || scxf_fstat(fd, &st)) {
+		rc = -errno;
+		goto fail;
+	}
+	ctx->dev = dev;
+	ctx->st_dev = st.st_dev;
+	ctx->st_ino = st.st_ino;
+	ctx->next = contexts;
+	contexts = ctx;
+	scxf_nr_ctx++;
+	return fd;
+fail:
+	if (fd >= 0)
+		close(fd);
+	free(ctx);
+	return rc;
+}
+
+int
+scxf_open(unsigned index, int flags)
+{
+	if (!owner) {
+		owner = getpid();
+		failed = bring_up();
+	}
+	if (failed)
+		return failed;
+	if (index >= conf.nr_ports)
+		return -ENOENT;
+	reap_closed();
+	return ctx_new(&devs[index], flags);
+}
+
+/* From now on the page of the NIC's UAR space is that of the context's memfd, which the program
+ * maps. */
+int
+scxf_uar_map(struct scxf_ctx *ctx, int fd, uint32_t page)
+{
+	uint8_t *at = ctx->dev->uar_base + page * SCXF_UAR_BYTES;
+
+	if (page >= SCXF_UAR_PAGES)
+		return -EINVAL;
+	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		    page * SCXF_UAR_BYTES) != at)
+		return -errno;
+	return 0;
+}
+
+void
+scxf_uar_unmap(struct scxf_ctx *ctx, uint32_t page)
+{
+	uint8_t *at = ctx->dev->uar_base + page * SCXF_UAR_BYTES;
+
+	/* MAP_FIXED over it: never a moment without memory there, the data path reads it all the
+	 * time */
+	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED,
+		    -1, 0) != at)
+		scx_log(ctx->dev->name, "UAR page %u stays mapped: %s", page, strerror(errno));
+}
