@@ -49,9 +49,9 @@ struct crl_gpu {
 	struct crl_gpu_info info;
 	struct crl_gpu_mem *mem;
 	uint32_t refs;
-	int cu_dev;   /* cuda.c: CUdevice */
-	void *stream; /* cuda.c: CUstream of the copies */
-	void *cuda;   /* cuda.c: the primary context */
+	int cu_dev;	   /* cuda.c: CUdevice */
+	void *stream;	   /* cuda.c: CUstream of the copies */
+	void *cuda;	   /* cuda.c: the primary context */
 };
 
 extern const struct crl_gpu_ops crl_gpu_host_ops;

@@ -4,10 +4,13 @@
  * is a list, because DPDK makes thousands of registrations for one communication list. Control side
  * only; called by drivers/mlx5, gpudev.c and applications.
  */
+#include "drivers/softcx/dmabuf_registry.h"
 #include "gpu_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 struct crl_gpu_mem **
@@ -84,6 +87,7 @@ dmabuf_drop(struct crl_gpu_mem *m)
 {
 	if (m->dmabuf_fd < 0)
 		return;
+	scx_dmabuf_withdraw(m->dmabuf_fd);
 	close(m->dmabuf_fd);
 	m->dmabuf_fd = -1;
 }
@@ -151,6 +155,43 @@ dmabuf_check(const struct crl_gpu *gpu, const struct crl_gpu_mem *m, uintptr_t p
 	return 0;
 }
 
+/* Whether this processor can read the byte, found out without touching it. */
+static bool
+host_can_read(uintptr_t p)
+{
+	char byte;
+	struct iovec to = {&byte, 1}, from = {(void *)p, 1};
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
+/*
+ * Export m, and tell a software ConnectX in this process where the memory is. It moves bytes with
+ * this processor, so memory that only a GPU sees is no use to it, and said to be none.
+ */
+static int
+dmabuf_make(struct crl_gpu *gpu, struct crl_gpu_mem *m, struct crl_err *err)
+{
+	int ret;
+
+	if (softcx_dmabuf_add != NULL && !host_can_read(m->start))
+		return crl_gpu_fail(err, -EOPNOTSUPP, "dma-buf export",
+			"put rings and buffers in host memory (--rings host), or use a ConnectX",
+			"the software ConnectX runs on this processor, which cannot read memory of "
+			"%s",
+			gpu->info.name);
+	ret = gpu->ops->dmabuf(gpu, m, &m->dmabuf_fd, err);
+	if (ret != 0)
+		return ret;
+	ret = scx_dmabuf_publish(m->dmabuf_fd, (void *)m->start, m->bytes);
+	if (ret == 0)
+		return 0;
+	close(m->dmabuf_fd);
+	m->dmabuf_fd = -1;
+	return crl_gpu_fail(err, ret, "dma-buf export", "free dma-bufs that are not needed",
+		"the software ConnectX does not take it: %s", strerror(-ret));
+}
+
 int
 crl_gpu_mem_dmabuf(struct crl_gpu *gpu, const void *ptr, size_t bytes, unsigned int flags, int *fd,
 	uint64_t *offset, struct crl_err *err)
@@ -163,7 +204,7 @@ crl_gpu_mem_dmabuf(struct crl_gpu *gpu, const void *ptr, size_t bytes, unsigned 
 	m = alloc_of(gpu, p);
 	ret = dmabuf_check(gpu, m, p, bytes, flags, err);
 	if (ret == 0 && m->dmabuf_fd < 0)
-		ret = gpu->ops->dmabuf(gpu, m, &m->dmabuf_fd, err);
+		ret = dmabuf_make(gpu, m, err);
 	if (ret == 0) {
 		*fd = m->dmabuf_fd;
 		*offset = p - m->start;

@@ -12,50 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "drivers/gpu/crl_gpu.h"
-#include "fake_cuda.h"
+#include "gpu_test.h"
 
 static char page[4096] __attribute__((aligned(4096)));
-
-static struct crl_gpu *
-open_kind(const char *name, enum crl_gpu_kind kind)
-{
-	struct crl_gpu_cfg cfg = {.name = name, .kind = kind, .numa_node = -1};
-	struct crl_err err = {0};
-	struct crl_gpu *g = NULL;
-	int ret = crl_gpu_open(&cfg, &g, &err);
-
-	if (ret != 0)
-		print_message("%s: %s\n", err.step, err.cause);
-	assert_int_equal(ret, 0);
-	return g;
-}
-
-static int
-setup(void **state)
-{
-	fake_cuda_reset();
-	return 0;
-}
-
-/* Nothing may be left behind by any test. */
-static int
-teardown(void **state)
-{
-	struct fake_cuda *f = fake_cuda();
-
-	assert_int_equal(f->allocs, 0);
-	assert_int_equal(f->registered, 0);
-	assert_int_equal(f->streams, 0);
-	assert_int_equal(f->contexts, 0);
-	assert_int_equal(f->depth, 0);
-	return 0;
-}
 
 static void
 alloc_and_free(void **state)
@@ -195,72 +158,6 @@ doorbell_page(void **state)
 }
 
 static void
-dmabuf(void **state)
-{
-	struct crl_gpu *g = open_kind("g", CRL_GPU_CUDA);
-	struct crl_err err = {0};
-	uint64_t offset = 99;
-	struct stat s1, s2;
-	int fd, again;
-	char *p;
-
-	assert_int_equal(crl_gpu_mem_alloc(g, 8192, 0, (void **)&p, NULL), 0);
-	assert_int_equal(crl_gpu_mem_dmabuf(g, p + 4096, 4096, 0, &fd, &offset, &err), 0);
-	assert_int_equal(offset, 4096);
-	assert_int_equal(crl_gpu_mem_dmabuf(g, p, 1, 0, &again, &offset, &err), 0);
-	assert_int_equal(offset, 0);
-	assert_int_equal(again, fd); /* one export an allocation */
-	assert_int_equal(fstat(fd, &s1), 0);
-	assert_int_equal(crl_gpu_mem_dmabuf(g, p + 4096, 4097, 0, &fd, &offset, &err), -ERANGE);
-	assert_int_equal(crl_gpu_mem_dmabuf(g, page, 1, 0, &fd, &offset, &err), -EPERM);
-	assert_int_equal(crl_gpu_mem_free(g, p), 0);
-	assert_true(fstat(again, &s2) != 0 || s2.st_ino != s1.st_ino); /* closed with the memory */
-	assert_int_equal(crl_gpu_close(g, NULL), 0);
-
-	g = open_kind("h", CRL_GPU_HOST);
-	assert_int_equal(crl_gpu_mem_alloc(g, 8192, 0, (void **)&p, NULL), 0);
-	assert_int_equal(crl_gpu_mem_dmabuf(g, p, 1, 0, &fd, &offset, &err), -ENOTSUP);
-	assert_int_equal(crl_gpu_mem_free(g, p), 0);
-	assert_int_equal(crl_gpu_close(g, NULL), 0);
-}
-
-static void
-write_ordering(void **state)
-{
-	struct crl_err err = {0};
-	struct crl_gpu *g;
-	uint64_t offset;
-	void *p;
-	int fd;
-
-	fake_cuda()->ordering = 0;
-	g = open_kind("g", CRL_GPU_CUDA);
-	assert_int_equal(crl_gpu_mem_alloc(g, 64, 0, &p, NULL), 0);
-	assert_int_equal(crl_gpu_mem_dmabuf(g, p, 64, 0, &fd, &offset, &err), -EOPNOTSUPP);
-	assert_non_null(strstr(err.cause, "before its payload"));
-	assert_int_equal(crl_gpu_mem_dmabuf(g, p, 64, CRL_GPU_I_FLUSH, &fd, &offset, &err), 0);
-	assert_int_equal(crl_gpu_flush(g), 0);
-	assert_int_equal(fake_cuda()->flushes, 1);
-	assert_int_equal(crl_gpu_mem_free(g, p), 0);
-	assert_int_equal(crl_gpu_close(g, NULL), 0);
-
-	fake_cuda()->flush = 0;
-	g = open_kind("g", CRL_GPU_CUDA);
-	assert_int_equal(crl_gpu_mem_alloc(g, 64, 0, &p, NULL), 0);
-	assert_int_equal(
-		crl_gpu_mem_dmabuf(g, p, 64, CRL_GPU_I_FLUSH, &fd, &offset, &err), -EOPNOTSUPP);
-	assert_int_equal(crl_gpu_flush(g), -ENOTSUP);
-	assert_int_equal(crl_gpu_mem_free(g, p), 0);
-	assert_int_equal(crl_gpu_close(g, NULL), 0);
-
-	fake_cuda()->ordering = 100;
-	g = open_kind("g", CRL_GPU_CUDA);
-	assert_int_equal(crl_gpu_flush(g), 0);
-	assert_int_equal(fake_cuda()->flushes, 1); /* ordered: nothing to do */
-	assert_int_equal(crl_gpu_close(g, NULL), 0);
-}
-
-static void
 copies(void **state)
 {
 	struct crl_gpu *g = open_kind("g", CRL_GPU_CUDA);
@@ -378,7 +275,6 @@ every_call_fails_once(void **state)
 int
 main(void)
 {
-#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(alloc_and_free),
 		T(bad_arguments),
@@ -386,8 +282,6 @@ main(void)
 		T(registration),
 		T(many_registrations),
 		T(doorbell_page),
-		T(dmabuf),
-		T(write_ordering),
 		T(copies),
 		T(refusals),
 		T(every_call_fails_once),
