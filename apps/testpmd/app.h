@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of carillon-testpmd share: the options, the ports with their queues, the engine
+ * that runs them and the errors that came up. Filled by the main lcore; telemetry's thread reads
+ * what is marked so.
+ *
+ * main.c     the order of things, signals, the control loop
+ * options.c  the command line      ports.c  devices, queues, steering      engine.c  lcores and
+ * kernels cpu.c      net_mlx5's own queues      stats.c  statistics in testpmd's shapes prompt.c -i
+ * telemetry.c  /carillon/...       report.c  --json
+ */
+#ifndef CRL_TESTPMD_APP_H
+#define CRL_TESTPMD_APP_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "carillon/dpdk.h"
+#include "gpu_queues/control.h"
+#include "options.h"
+
+#define CRL_TP_PORTS_MAX  8u
+#define CRL_TP_ERRORS_MAX 16u /* kept for telemetry and the report */
+
+struct crl_tp_queue {
+	struct crl_queue *queue;
+	struct crl_queue_dev dev; /* what the engine runs on; its counters are host memory */
+	struct crl_watch watch;	  /* heartbeat only: errors come as events */
+	int lcore;		  /* that runs it, -1: a GPU does */
+};
+
+/* Packets and bytes of a port: what testpmd takes from rte_eth_stats. */
+struct crl_tp_counts {
+	uint64_t rx_packets, rx_bytes, rx_missed, rx_errors, rx_nombuf;
+	uint64_t tx_packets, tx_bytes, tx_dropped, tx_errors;
+};
+
+struct crl_tp_port {
+	unsigned device; /* number in eal */
+	struct crl_ctx *ctx;
+	struct crl_port *port;
+	uint16_t id; /* DPDK's */
+	int numa_node;
+	uint32_t nr_queues;
+	struct crl_tp_queue *queues;
+	struct crl_region *tx_region; /* txonly and tx-first: frames of our own */
+	struct crl_flow *flow;
+	struct crl_tp_counts base;  /* at the last clear */
+	struct crl_tp_counts shown; /* at the last print, for rates */
+	uint64_t shown_ns;
+};
+
+struct crl_tp_app {
+	struct crl_tp_options opt;
+	struct crl_eal *eal;
+	struct crl_mem gpu_mem;	  /* of --gpu */
+	struct crl_mem *mem;	  /* of buffers: &gpu_mem, or NULL: host memory */
+	struct crl_mem *ring_mem; /* of rings and records: the same, by --rings */
+	int cuda_device;	  /* -1: engines run on lcores */
+	char gpu_model[96];
+	struct crl_tp_port ports[CRL_TP_PORTS_MAX];
+	uint32_t nr_ports;
+	struct crl_engine_run *run;
+	uint32_t nr_threads;
+	uint32_t cpu_stop;	   /* to cpu.c's lcore */
+	int cpu_lcore;		   /* that polls net_mlx5's queues, -1: none */
+	int stopped_badly;	   /* an engine did not leave: memory cannot be freed */
+	uint64_t start_ns, end_ns; /* of forwarding */
+	/* Errors: written by the control loop, read by telemetry; under the lock. */
+	pthread_mutex_t lock;
+	struct crl_err errors[CRL_TP_ERRORS_MAX];
+	uint64_t nr_errors; /* all that came; the array keeps the first */
+};
+
+/* ports.c. On failure everything that was opened is closed again. */
+int crl_tp_memory(struct crl_tp_app *app, struct crl_err *err);
+int crl_tp_ports_open(struct crl_tp_app *app, struct crl_err *err);
+/* 0, or the first error; goes on whatever fails. */
+int crl_tp_ports_close(struct crl_tp_app *app, struct crl_err *err);
+
+/* engine.c. Start, ask to stand still or go on, stop with a bound. */
+int crl_tp_engine_check(const struct crl_tp_app *app, struct crl_err *err);
+int crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err);
+void crl_tp_engine_park(struct crl_tp_app *app, bool park);
+int crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err);
+/* txfirst.c: the engine, with a burst of frames sent before its first turn. */
+const struct crl_engine *crl_tp_tx_first(const struct crl_engine *engine);
+
+/* cpu.c, in the shape of rte_eal_remote_launch(): forwards on net_mlx5's queues until
+ * app->cpu_stop. */
+int crl_tp_cpu_loop(void *app);
+
+/* stats.c */
+void crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c);
+void crl_tp_counts_sub(struct crl_tp_counts *a, const struct crl_tp_counts *b);
+void crl_tp_print_config(const struct crl_tp_app *app, FILE *f);
+void crl_tp_print_path(const struct crl_tp_app *app, FILE *f);
+void crl_tp_print_nic(struct crl_tp_port *p, FILE *f);
+void crl_tp_print_forward(const struct crl_tp_app *app, FILE *f);
+/* The same with numbers given: for tests of the shapes. */
+void
+crl_tp_shape_nic(FILE *f, unsigned port, const struct crl_tp_counts *c, const uint64_t rates[4]);
+void crl_tp_shape_forward(FILE *f, unsigned port, const struct crl_tp_counts *c);
+void crl_tp_shape_total(FILE *f, const struct crl_tp_counts *c);
+
+/* telemetry.c */
+int crl_tp_telemetry(struct crl_tp_app *app);
+
+/* report.c: writes opt.json, by way of a file beside it. */
+int crl_tp_report(const struct crl_tp_app *app, struct crl_err *err);
+
+/* prompt.c: takes what can be read from standard input without waiting. True: quit. */
+bool crl_tp_prompt(struct crl_tp_app *app);
+
+#endif /* CRL_TESTPMD_APP_H */

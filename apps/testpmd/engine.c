@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Runs the chosen engine over all queues: on worker lcores of EAL, or as a resident kernel when
+ * --gpu is a CUDA device. Main lcore. No wait without a bound: an engine that does not leave is
+ * reported, and its memory is left to the kernel.
+ */
+#include "app.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#define LEAVE_NS_MAX                                                                               \
+	5000000000u /* an engine's drain is bounded by CRL_DRAIN_NS_MAX, a tenth of it */
+
+struct work {
+	struct crl_engine_run *run;
+	uint32_t thread;
+};
+
+static struct work work[CRL_TP_CORES_MAX];
+
+static int
+lcore_main(void *arg)
+{
+	struct work *w = arg;
+
+	return crl_engine_work(w->run, w->thread);
+}
+
+/* Worker lcores: engines take the first, CPU queues one more. */
+static uint32_t
+lcores_needed(const struct crl_tp_app *app)
+{
+	return (app->cuda_device < 0 ? app->opt.nb_cores : 0) + (app->opt.cpu_queues != 0);
+}
+
+int
+crl_tp_engine_check(const struct crl_tp_app *app, struct crl_err *err)
+{
+	uint32_t have = rte_lcore_count() - 1;
+
+	if (app->opt.tx_first && app->cuda_device >= 0)
+		return crl_err_set(err, -ENOTSUP, "--tx-first", "leave it out, or leave --gpu out",
+			"a resident kernel runs one engine, and the first burst would be another");
+	if (lcores_needed(app) <= have)
+		return 0;
+	return crl_err_set(err, -EINVAL, "--nb-cores",
+		"give EAL more, as --lcores=0@0,1@1,2@1, or a smaller --nb-cores",
+		"%u worker lcores are needed and EAL has %u beside the main one (--nb-cores=%u%s)",
+		lcores_needed(app), have, app->opt.nb_cores,
+		app->opt.cpu_queues ? ", --cpu-queues" : "");
+}
+
+static int
+nth_worker(uint32_t n)
+{
+	unsigned lcore;
+
+	RTE_LCORE_FOREACH_WORKER(lcore)
+	if (n-- == 0)
+		return (int)lcore;
+	return -1;
+}
+
+static uint32_t
+fill_streams(struct crl_tp_app *app, struct crl_stream_cfg *s, bool cuda)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++, nr++) {
+			struct crl_tp_queue *q = &app->ports[i].queues[k];
+
+			s[nr] = (struct crl_stream_cfg){
+				.rx = app->opt.engine->needs & CRL_Q_RX ? &q->dev : NULL,
+				.tx = app->opt.engine->needs & CRL_Q_TX ? &q->dev : NULL,
+				.ctl = q->watch.ctl,
+			};
+			q->lcore = cuda ? -1 : nth_worker(nr % app->nr_threads);
+		}
+	return nr;
+}
+
+static int
+launch(struct crl_tp_app *app, struct crl_err *err)
+{
+	for (uint32_t i = 0; i < app->nr_threads; i++) {
+		work[i] = (struct work){app->run, i};
+		if (rte_eal_remote_launch(lcore_main, &work[i], (unsigned)nth_worker(i)) != 0)
+			return crl_err_set(err, -EBUSY, "start the engine", "report this",
+				"lcore %d is busy", nth_worker(i));
+	}
+	return 0;
+}
+
+int
+crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
+{
+	static struct crl_stream_cfg streams[CRL_TP_PORTS_MAX * CRL_TP_QUEUES_MAX];
+	bool cuda = app->cuda_device >= 0;
+	struct crl_engine_cfg cfg = {
+		.size = sizeof(cfg),
+		.flags = cuda ? 0 : CRL_ENGINE_OWN_THREADS,
+		.where = cuda ? CRL_ON_CUDA : CRL_ON_HOST,
+		.cuda_device = app->cuda_device,
+		.engine = app->opt.tx_first ? crl_tp_tx_first(app->opt.engine) : app->opt.engine,
+		.opts = &app->opt.engine_opts,
+		.streams = streams,
+		.burst = app->opt.burst,
+	};
+	uint32_t queues = 0;
+	int ret;
+
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		queues += app->ports[i].nr_queues;
+	app->nr_threads = cuda ? 0 : app->opt.nb_cores < queues ? app->opt.nb_cores : queues;
+	cfg.nr_threads = app->nr_threads;
+	cfg.nr_streams = fill_streams(app, streams, cuda);
+	ret = crl_engine_start(&cfg, &app->run, err);
+	if (ret != 0)
+		return ret;
+	app->start_ns = crl_now_ns();
+	ret = cuda ? 0 : launch(app, err);
+	if (ret != 0) {
+		crl_tp_engine_stop(app, NULL);
+		return ret;
+	}
+	app->cpu_lcore = -1;
+	if (app->opt.cpu_queues != 0) {
+		app->cpu_lcore = nth_worker(app->nr_threads);
+		rte_eal_remote_launch(crl_tp_cpu_loop, app, (unsigned)app->cpu_lcore);
+	}
+	return 0;
+}
+
+void
+crl_tp_engine_park(struct crl_tp_app *app, bool park)
+{
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++)
+			crl_control_park(&app->ports[i].queues[k].watch, park);
+}
+
+/* EAL's own wait has no bound. */
+static int
+lcore_wait(unsigned lcore, uint64_t deadline_ns)
+{
+	struct timespec nap = {0, 1000000};
+
+	while (rte_eal_get_lcore_state(lcore) == RUNNING) {
+		if (crl_now_ns() > deadline_ns)
+			return -ETIMEDOUT;
+		nanosleep(&nap, NULL);
+	}
+	rte_eal_wait_lcore(lcore);
+	return 0;
+}
+
+int
+crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err)
+{
+	uint64_t deadline = crl_now_ns() + LEAVE_NS_MAX;
+	int ret;
+
+	if (app->run == NULL)
+		return 0;
+	ret = crl_engine_stop(app->run, LEAVE_NS_MAX, err);
+	app->end_ns = crl_now_ns();
+	if (ret != 0) {
+		app->stopped_badly = 1;
+		return ret;
+	}
+	app->run = NULL;
+	for (uint32_t i = 0; i < app->nr_threads; i++)
+		if (lcore_wait((unsigned)nth_worker(i), deadline) != 0)
+			app->stopped_badly = 1;
+	if (app->cpu_lcore >= 0) {
+		__atomic_store_n(&app->cpu_stop, 1, __ATOMIC_RELAXED);
+		if (lcore_wait((unsigned)app->cpu_lcore, deadline) != 0)
+			app->stopped_badly = 1;
+	}
+	if (app->stopped_badly)
+		return crl_err_set(
+			err, -ETIMEDOUT, "stop", "report this", "an lcore did not come back");
+	return 0;
+}

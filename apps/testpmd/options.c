@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Parses what stands after "--". Every word is checked when it is read, and the combination at the
+ * end, so that nothing has been set up when the user learns of a mistake. Host, main lcore.
+ */
+#include "option_values.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+const char crl_tp_usage[] =
+	"carillon-testpmd [EAL options] -- [options]\n"
+	"testpmd's own:\n"
+	"  --forward-mode=M     io, macswap, rxonly, txonly or icmpecho (default io)\n"
+	"  --rxq=N --txq=N      queues a port (default 1)\n"
+	"  --rxd=N --txd=N      entries of a queue, a power of two up to 32768 (default 1024)\n"
+	"  --burst=N            packets an iteration, 1 to 64 (default 32)\n"
+	"  --txpkts=X[,Y...]    txonly: bytes of each segment of a frame (default 64)\n"
+	"  --tx-ip=SRC,DST --tx-udp=SRC[,DST] --eth-peer=0,MAC   txonly: what is sent, and to "
+	"whom\n"
+	"  --mbuf-size=N        bytes of a receive buffer, a multiple of 64 (default 2048)\n"
+	"  --nb-cores=N         worker lcores that run engines (default 1)\n"
+	"  --portmask=HEX       which devices (default all)\n"
+	"  --stats-period=S     print port statistics every S seconds\n"
+	"  --auto-start, -a     start without a prompt's start (what happens anyway without -i)\n"
+	"  --tx-first           send a burst before forwarding\n"
+	"  --flow-isolate-all   CPU queues receive nothing\n"
+	"  -i, --interactive    read commands from standard input; help lists them\n"
+	"Carillon's:\n"
+	"  --gpu=NAME           gpudev that holds rings and buffers, e.g. gpu_crl_cuda0 (with "
+	"--vdev),\n"
+	"                       or host\n"
+	"  --rings=gpu|host     where rings are (default gpu with --gpu, else host)\n"
+	"  --cpu-queues=N       queues of net_mlx5 beside ours; ours then take IPv4 UDP only\n"
+	"  --duration=S         end after S seconds (fractions allowed)\n"
+	"  --json=FILE          write a report at the end\n"
+	"  --help, -h\n";
+
+enum {
+	OPT_MODE = 256,
+	OPT_RXQ,
+	OPT_TXQ,
+	OPT_RXD,
+	OPT_TXD,
+	OPT_BURST,
+	OPT_TXPKTS,
+	OPT_TX_IP,
+	OPT_TX_UDP,
+	OPT_ETH_PEER,
+	OPT_MBUF,
+	OPT_CORES,
+	OPT_PORTMASK,
+	OPT_PERIOD,
+	OPT_TX_FIRST,
+	OPT_ISOLATE,
+	OPT_GPU,
+	OPT_RINGS,
+	OPT_CPU_QUEUES,
+	OPT_DURATION,
+	OPT_JSON,
+	OPT_TOPOLOGY,
+};
+
+static const struct option words[] = {
+	{"forward-mode", required_argument, NULL, OPT_MODE},
+	{"rxq", required_argument, NULL, OPT_RXQ},
+	{"txq", required_argument, NULL, OPT_TXQ},
+	{"rxd", required_argument, NULL, OPT_RXD},
+	{"txd", required_argument, NULL, OPT_TXD},
+	{"burst", required_argument, NULL, OPT_BURST},
+	{"txpkts", required_argument, NULL, OPT_TXPKTS},
+	{"tx-ip", required_argument, NULL, OPT_TX_IP},
+	{"tx-udp", required_argument, NULL, OPT_TX_UDP},
+	{"eth-peer", required_argument, NULL, OPT_ETH_PEER},
+	{"mbuf-size", required_argument, NULL, OPT_MBUF},
+	{"nb-cores", required_argument, NULL, OPT_CORES},
+	{"portmask", required_argument, NULL, OPT_PORTMASK},
+	{"stats-period", required_argument, NULL, OPT_PERIOD},
+	{"auto-start", no_argument, NULL, 'a'},
+	{"tx-first", no_argument, NULL, OPT_TX_FIRST},
+	{"flow-isolate-all", no_argument, NULL, OPT_ISOLATE},
+	{"port-topology", required_argument, NULL, OPT_TOPOLOGY},
+	{"interactive", no_argument, NULL, 'i'},
+	{"gpu", required_argument, NULL, OPT_GPU},
+	{"rings", required_argument, NULL, OPT_RINGS},
+	{"cpu-queues", required_argument, NULL, OPT_CPU_QUEUES},
+	{"duration", required_argument, NULL, OPT_DURATION},
+	{"json", required_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* Options of testpmd that people type and that mean nothing here, with the reason. */
+static const struct {
+	const char *name, *why;
+} foreign[] = {
+	{"total-num-mbufs", "queues of ours own their buffers: --rxd and --mbuf-size set how many "
+			    "and how large"},
+	{"coremask", "choose lcores with EAL's -l or --lcores, and their number with --nb-cores"},
+	{"nb-ports", "choose devices with -a, or with --portmask"},
+	{"portlist", "choose devices with -a, or with --portmask"},
+	{"numa", "memory is always taken on the NIC's NUMA node"},
+	{"no-numa", "memory is always taken on the NIC's NUMA node"},
+	{"socket-num", "memory is always taken on the NIC's NUMA node"},
+	{"max-pkt-len", "--mbuf-size sets the largest frame that is received"},
+	{"rxpkts", "a frame is received in one buffer: set --mbuf-size"},
+	{"disable-rss", "give --rxq=1"},
+	{"rss-ip", "with several queues RSS is over addresses and ports"},
+	{"rss-udp", "with several queues RSS is over addresses and ports"},
+	{"display-xstats",
+		"per-queue counters are printed at the end and under /carillon/ of telemetry"},
+	{"cmdline-file", "give -i and the commands on standard input"},
+	{"eth-peers-configfile", "give --eth-peer=0,MAC"},
+	{"record-core-cycles", "--json reports packets and time"},
+	{"record-burst-stats", "--json reports doorbells and completions"},
+	{"txonly-multi-flow", "txonly sends one flow: choose it with --tx-ip and --tx-udp"},
+	{"tx-offloads", "checksum offload is not an option of this program"},
+	{"rx-offloads", "checksum offload is not an option of this program"},
+	{"enable-rx-cksum", "the NIC's checksum verdicts are always counted"},
+	{"no-flush-rx", "there is nothing to flush: queues are new"},
+};
+
+static int
+text_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err *err)
+{
+	switch (opt) {
+	case OPT_MODE:
+		return crl_tp_forward_mode(err, arg, o);
+	case OPT_TXPKTS:
+		return crl_tp_txpkts(err, arg, o);
+	case OPT_TX_IP:
+		return crl_tp_tx_ip(err, arg, o);
+	case OPT_TX_UDP:
+		return crl_tp_tx_udp(err, arg, o);
+	case OPT_ETH_PEER:
+		return crl_tp_eth_peer(err, arg, o);
+	case OPT_PORTMASK:
+		return crl_tp_portmask(err, arg, o);
+	case OPT_GPU:
+		return crl_tp_text(err, "gpu", arg, o->gpu, sizeof(o->gpu));
+	case OPT_RINGS:
+		return crl_tp_rings(err, arg, o);
+	case OPT_DURATION:
+		return crl_tp_duration(err, arg, o);
+	case OPT_JSON:
+		return crl_tp_text(err, "json", arg, o->json, sizeof(o->json));
+	default:
+		return crl_tp_topology(err, arg);
+	}
+}
+
+static int
+number_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err *err)
+{
+	switch (opt) {
+	case OPT_RXQ:
+		return crl_tp_number(err, "rxq", arg, 0, CRL_TP_QUEUES_MAX, &o->rxq);
+	case OPT_TXQ:
+		return crl_tp_number(err, "txq", arg, 0, CRL_TP_QUEUES_MAX, &o->txq);
+	case OPT_RXD:
+		return crl_tp_depth(err, "rxd", arg, &o->rxd);
+	case OPT_TXD:
+		return crl_tp_depth(err, "txd", arg, &o->txd);
+	case OPT_BURST:
+		return crl_tp_number(err, "burst", arg, 1, CRL_BURST_MAX, &o->burst);
+	case OPT_MBUF:
+		return crl_tp_number(err, "mbuf-size", arg, 64, 65536, &o->mbuf_bytes);
+	case OPT_CORES:
+		return crl_tp_number(err, "nb-cores", arg, 1, CRL_TP_CORES_MAX, &o->nb_cores);
+	case OPT_PERIOD:
+		return crl_tp_number(err, "stats-period", arg, 0, 86400, &o->stats_period_s);
+	case OPT_CPU_QUEUES:
+		return crl_tp_number(err, "cpu-queues", arg, 0, CRL_TP_QUEUES_MAX, &o->cpu_queues);
+	default:
+		return text_option(opt, arg, o, err);
+	}
+}
+
+static int
+flag_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err *err)
+{
+	switch (opt) {
+	case 'a':
+		o->auto_start = true;
+		return 0;
+	case 'i':
+		o->interactive = true;
+		return 0;
+	case 'h':
+		o->help = true;
+		return 0;
+	case OPT_TX_FIRST:
+		o->tx_first = true;
+		return 0;
+	case OPT_ISOLATE:
+		o->flow_isolate = true;
+		return 0;
+	default:
+		return number_option(opt, arg, o, err);
+	}
+}
+
+/* The word that getopt_long did not take: of testpmd, or of nobody. */
+static int
+unknown(struct crl_err *err, const char *word)
+{
+	size_t len = strcspn(word + (strncmp(word, "--", 2) == 0 ? 2 : 0), "=");
+
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (strncmp(word, "--", 2) == 0 && strlen(foreign[i].name) == len &&
+			strncmp(word + 2, foreign[i].name, len) == 0)
+			return crl_tp_bad(err, foreign[i].why,
+				"testpmd's --%s is not an option here", foreign[i].name);
+	return crl_tp_bad(
+		err, "carillon-testpmd -- --help lists the options", "unknown option '%s'", word);
+}
+
+static int
+check_together(struct crl_tp_options *o, struct crl_err *err)
+{
+	bool rx = o->engine->needs & CRL_Q_RX, tx = o->engine->needs & CRL_Q_TX;
+	const char *mode = o->engine->name;
+
+	if (rx && o->rxq == 0)
+		return crl_tp_bad(err, "give --rxq=1 or more",
+			"%s receives, and --rxq=0 leaves nothing to", mode);
+	if (tx && o->txq == 0)
+		return crl_tp_bad(err, "give --txq=1 or more",
+			"%s sends, and --txq=0 leaves nothing to", mode);
+	if (rx && tx && o->rxq != o->txq)
+		return crl_tp_bad(err, "give both the same number",
+			"%s sends from the queue it received in, but --rxq=%u and --txq=%u differ",
+			mode, o->rxq, o->txq);
+	if (o->mbuf_bytes % 64 != 0)
+		return crl_tp_bad(err, "give a multiple of 64, as 2048", "--mbuf-size=%u is none",
+			o->mbuf_bytes);
+	if (o->rings == CRL_TP_RINGS_GPU && o->gpu[0] == '\0')
+		return crl_tp_bad(
+			err, "add --gpu=NAME, or give --rings=host", "--rings=gpu without a GPU");
+	if (o->tx_first && !(rx && tx))
+		return crl_tp_bad(err, "leave --tx-first out, or choose io, macswap or icmpecho",
+			"--tx-first has no meaning with %s", mode);
+	if (o->cpu_queues != 0 && strcmp(mode, "icmpecho") == 0)
+		return crl_tp_bad(err, "leave --cpu-queues out, or choose another mode",
+			"with CPU queues ours take UDP only, and icmpecho answers ARP and ICMP");
+	if (o->cpu_queues != 0 && o->flow_isolate)
+		return crl_tp_bad(err, "leave one of the two out",
+			"--flow-isolate-all leaves CPU queues nothing to receive");
+	return 0;
+}
+
+static void
+defaults(struct crl_tp_options *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->engine = crl_engine_find("io");
+	crl_engine_opts_default(&o->engine_opts);
+	o->rxq = o->txq = 1;
+	o->rxd = o->txd = 1024;
+	o->burst = 32;
+	o->nb_cores = 1;
+	o->mbuf_bytes = 2048;
+	o->portmask = UINT64_MAX;
+}
+
+int
+crl_tp_options_parse(int argc, char *const *argv, struct crl_tp_options *o, struct crl_err *err)
+{
+	int opt, ret, at;
+
+	defaults(o);
+	opterr = 0;
+	optind = 0; /* glibc: begin anew */
+	for (;;) {  /* leaves at the last word */
+		at = optind > 0 ? optind : 1;
+		opt = getopt_long(argc, argv, "+:aih", words, NULL);
+		if (opt == -1)
+			break;
+		if (opt == '?')
+			return unknown(err, argv[at]);
+		if (opt == ':')
+			return crl_tp_bad(err, "carillon-testpmd -- --help shows what it takes",
+				"option '%s' lacks its value", argv[at]);
+		ret = flag_option(opt, optarg, o, err);
+		if (ret != 0)
+			return ret;
+	}
+	if (optind < argc)
+		return crl_tp_bad(err, "options begin with --", "'%s' is no option", argv[optind]);
+	if (o->rings == CRL_TP_RINGS_DEFAULT)
+		o->rings = o->gpu[0] != '\0' ? CRL_TP_RINGS_GPU : CRL_TP_RINGS_HOST;
+	return o->help ? 0 : check_together(o, err);
+}

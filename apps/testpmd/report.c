@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * --json: what was run, on which path, and what came of it. Written beside the file and renamed, so
+ * that a reader never sees half of it. Main lcore, after the engine has left.
+ */
+#include "app.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+#include <rte_version.h>
+
+static void
+put_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void
+put_str(struct json_object *o, const char *key, const char *v)
+{
+	json_object_object_add(o, key, json_object_new_string(v));
+}
+
+static struct json_object *
+queue_report(const struct crl_tp_app *app, const struct crl_tp_queue *q, uint32_t index)
+{
+	struct json_object *o = json_object_new_object();
+	struct crl_path path = {.size = sizeof(path)};
+	struct crl_qstats s;
+
+	crl_queue_stats(q->queue, &s);
+	put_u64(o, "queue", index);
+	if (crl_path(q->queue, &path) == 0) {
+		put_str(o, "path", path.text);
+		put_str(o, "rings", path.rings == CRL_PLACE_GPU ? "gpu" : "host");
+		put_str(o, "buffers", path.buffers == CRL_PLACE_GPU ? "gpu" : "host");
+	}
+	if (q->lcore >= 0)
+		put_u64(o, "lcore", (uint64_t)q->lcore);
+	else
+		put_u64(o, "gpu", (uint64_t)app->cuda_device);
+	put_u64(o, "rx_packets", s.rx_packets);
+	put_u64(o, "rx_bytes", s.rx_bytes);
+	put_u64(o, "rx_dropped", s.rx_dropped);
+	put_u64(o, "rx_errors", s.rx_errors);
+	put_u64(o, "rx_csum_bad", s.rx_csum_bad);
+	put_u64(o, "rx_idle_polls", s.rx_idle_polls);
+	put_u64(o, "tx_packets", s.tx_packets);
+	put_u64(o, "tx_bytes", s.tx_bytes);
+	put_u64(o, "tx_dropped", s.tx_dropped);
+	put_u64(o, "tx_errors", s.tx_errors);
+	put_u64(o, "tx_doorbells", s.tx_doorbells);
+	put_u64(o, "tx_completions", s.tx_completions);
+	put_u64(o, "tx_full_waits", s.tx_full_waits);
+	return o;
+}
+
+static struct json_object *
+port_report(const struct crl_tp_app *app, const struct crl_tp_port *p, double seconds)
+{
+	struct json_object *o = json_object_new_object(), *queues = json_object_new_array();
+	struct crl_info info = {.size = sizeof(info)};
+	struct crl_tp_counts c;
+
+	crl_tp_counts_get(p, &c);
+	put_u64(o, "port", p->id);
+	if (crl_info(p->ctx, &info) == 0) {
+		put_str(o, "device", info.name);
+		put_str(o, "bdf", info.bdf);
+		put_str(o, "firmware", info.fw_ver);
+	}
+	put_u64(o, "rx_packets", c.rx_packets);
+	put_u64(o, "rx_bytes", c.rx_bytes);
+	put_u64(o, "rx_missed", c.rx_missed);
+	put_u64(o, "rx_errors", c.rx_errors);
+	put_u64(o, "tx_packets", c.tx_packets);
+	put_u64(o, "tx_bytes", c.tx_bytes);
+	put_u64(o, "tx_dropped", c.tx_dropped);
+	put_u64(o, "tx_errors", c.tx_errors);
+	json_object_object_add(o, "rx_pps",
+		json_object_new_double(seconds > 0 ? (double)c.rx_packets / seconds : 0));
+	json_object_object_add(o, "tx_pps",
+		json_object_new_double(seconds > 0 ? (double)c.tx_packets / seconds : 0));
+	for (uint32_t i = 0; i < p->nr_queues; i++)
+		json_object_array_add(queues, queue_report(app, &p->queues[i], i));
+	json_object_object_add(o, "queues", queues);
+	return o;
+}
+
+static struct json_object *
+build(const struct crl_tp_app *app)
+{
+	double seconds = (double)(app->end_ns - app->start_ns) / 1e9;
+	struct json_object *o = json_object_new_object();
+	struct json_object *ports = json_object_new_array(), *errors = json_object_new_array();
+	char line[512];
+
+	put_str(o, "program", "carillon-testpmd");
+	put_str(o, "version", CRL_TP_VERSION);
+	put_str(o, "dpdk", rte_version());
+	put_str(o, "forward_mode", app->opt.engine->name);
+	json_object_object_add(o, "seconds", json_object_new_double(seconds));
+	put_u64(o, "rxd", app->opt.rxd);
+	put_u64(o, "txd", app->opt.txd);
+	put_u64(o, "burst", app->opt.burst);
+	put_u64(o, "cores", app->nr_threads);
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		json_object_array_add(ports, port_report(app, &app->ports[i], seconds));
+	json_object_object_add(o, "ports", ports);
+	put_u64(o, "errors_total", app->nr_errors);
+	for (uint64_t i = 0; i < app->nr_errors && i < CRL_TP_ERRORS_MAX; i++)
+		json_object_array_add(errors,
+			json_object_new_string(crl_err_str(&app->errors[i], line, sizeof(line))));
+	json_object_object_add(o, "errors", errors);
+	return o;
+}
+
+int
+crl_tp_report(const struct crl_tp_app *app, struct crl_err *err)
+{
+	struct json_object *o;
+	char beside[300];
+	int ret = 0;
+
+	if (app->opt.json[0] == '\0')
+		return 0;
+	snprintf(beside, sizeof(beside), "%s.%d.part", app->opt.json, getpid());
+	o = build(app);
+	if (json_object_to_file_ext(beside, o, JSON_C_TO_STRING_PRETTY) != 0 ||
+		rename(beside, app->opt.json) != 0) {
+		ret = crl_err_set(err, errno != 0 ? -errno : -EIO, "--json",
+			"give a file in a folder that can be written", "cannot write %s: %s",
+			app->opt.json, strerror(errno));
+		unlink(beside);
+	}
+	json_object_put(o);
+	return ret;
+}
