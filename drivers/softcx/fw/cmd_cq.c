@@ -8,9 +8,12 @@
 #include "../../../gpu_queues/wire/cqe.h"
 #include "ring.h"
 
+/*
+ * cqe_comp_en and the mini CQE formats are not here: net_mlx5 sets them on every receive CQ without
+ * asking, and they are leave to compress, not a duty. This NIC writes every CQE in full.
+ */
 static const uint32_t cqc_not_offered[] = {
 	CRL_PRM_CQC_STATUS, CRL_PRM_CQC_SCQE_BREAK_MODERATION_EN, CRL_PRM_CQC_CQ_PERIOD_MODE,
-	CRL_PRM_CQC_CQE_COMP_EN, CRL_PRM_CQC_MINI_CQE_RES_FORMAT, CRL_PRM_CQC_MINI_CQE_RES_FORMAT_EXT,
 	CRL_PRM_CQC_ST, CRL_PRM_CQC_CQ_PERIOD, CRL_PRM_CQC_CQ_MAX_COUNT,
 	CRL_PRM_CQC_LAST_NOTIFIED_INDEX, CRL_PRM_CQC_LAST_SOLICIT_INDEX,
 	CRL_PRM_CQC_CONSUMER_COUNTER, CRL_PRM_CQC_PRODUCER_COUNTER,

@@ -190,7 +190,7 @@ scx_cmd_destroy_rqt(struct scx_fw_call *c)
 
 /* ---- TIR ---- */
 
-enum { TIR_HOLD_TD, TIR_HOLD_TARGET }; /* places in hold[] */
+enum { TIR_HOLD_TARGET, TIR_HOLD_TD }; /* places in hold[]; the domain may be absent */
 
 static const uint32_t tirc_not_offered[] = {
 	CRL_PRM_TIRC_TLS_EN, CRL_PRM_TIRC_LRO_TIMEOUT_PERIOD_USECS, CRL_PRM_TIRC_PACKET_MERGE_MASK,
@@ -256,14 +256,15 @@ tell_tir(struct scx_fw_call *c, uint32_t tirn, const void *tirc)
 static int
 fill_tir(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *tirc)
 {
-	struct scx_fw_obj *to;
+	uint32_t td = crl_prm_get(tirc, CRL_PRM_TIRC_TRANSPORT_DOMAIN);
+	struct scx_fw_obj *to = target(c, tirc);
 
-	if (scx_fw_get_hold(c, obj, SCX_FW_TD, crl_prm_get(tirc, CRL_PRM_TIRC_TRANSPORT_DOMAIN)) == NULL)
-		return -1;
-	to = target(c, tirc);
 	if (to == NULL)
 		return -1;
 	scx_fw_hold(obj, to); /* TIR_HOLD_TARGET */
+	/* 0 is the default domain: net_mlx5 makes its drop TIR in it, before it has one of its own */
+	if (td != 0 && scx_fw_get_hold(c, obj, SCX_FW_TD, td) == NULL)
+		return -1;
 	return tell_tir(c, obj->num, tirc);
 }
 
