@@ -35,7 +35,10 @@ SCX_SLOW void scx_cq_overrun(struct scx_dp *dp, struct scx_cq *cq)
 		r->value[0] = 1; /* PRM, CQ error event: syndrome 1, overrun */
 }
 
-/* True when the CQ takes one more CQE; else it has failed. */
+/*
+ * True when the CQ takes one more CQE; else it has failed. Indices are compared modulo twice the
+ * depth, which tells full from empty: net_mlx5 writes its send CQs' record from a 16-bit counter.
+ */
 SCX_FN bool scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
 {
 	uint32_t depth = 1u << cq->q.log_depth;
@@ -44,10 +47,10 @@ SCX_FN bool scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
 		return false;
 	if (cq->q.overrun_ignore || cq->q.collapsed)
 		return true;
-	if (SCX_LIKELY(((cq->pi - cq->ci) & CRL_DBREC_CQ_MASK) < depth))
+	if (SCX_LIKELY(((cq->pi - cq->ci) & (2u * depth - 1u)) < depth))
 		return true;
 	cq->ci = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_CI]));
-	if (((cq->pi - cq->ci) & CRL_DBREC_CQ_MASK) < depth)
+	if (((cq->pi - cq->ci) & (2u * depth - 1u)) < depth)
 		return true;
 	scx_cq_overrun(dp, cq);
 	return false;
