@@ -26,7 +26,7 @@ count=100
 say() { printf '\ndemo: %s\n' "$*"; }
 die() {
 	printf 'demo: %s\n' "$1" >&2
-	[ ! -s "$out/engine.log" ] || [ -z "${inside:-}" ] || tail -n 25 "$out/engine.log" >&2
+	[ -z "${inside:-}" ] || printf 'demo: what the programs said is in %s\n' "$out/engine.log" >&2
 	exit 1
 }
 usage() { sed -n 's/^# \{0,1\}//; /^usage:/,/^Needs/p' "$0" | sed '$d'; }
@@ -99,10 +99,12 @@ start_engine() {
 	engine=$!
 	tail -n +1 -F -s 0.2 --pid "$engine" "$out/engine.log" 2>/dev/null |
 		sed -u 's/\x1b\[[0-9;]*[A-Za-z]//g; s/^/    | /' &
-	wait_until 30 answers || die "no answer from the engine within 30 s; the end of its log:"
+	wait_until 30 answers_or_gone || die "no answer from the engine within 30 s"
+	kill -0 "$engine" 2>/dev/null || die "the engine's program ended by itself"
 	engine_pid=$(pgrep -n -x "$(basename "$1" | cut -c1-15)") || die "there is no process $1"
 }
 
+answers_or_gone() { ! kill -0 "$engine" || answers; }
 answers() { kill -0 "$engine" && peer ping -c 1 -W 1 10.0.0.2; }
 
 # SIGINT, as from a terminal; the exit status of the program is softcx run's.
@@ -114,7 +116,7 @@ stop_engine() {
 	}
 	wait "$engine"
 	local rc=$?
-	[ $rc -eq 0 ] || die "the engine's program ended with exit status $rc; the end of its log:"
+	[ $rc -eq 0 ] || die "the engine's program ended with exit status $rc"
 }
 
 # pings LOSS: v4 and v6 at once; each must lose exactly LOSS percent
