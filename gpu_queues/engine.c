@@ -10,6 +10,7 @@
 
 #include "queue_mem.h"
 #include "run.h"
+#include "sq_post.h"
 
 #define STEP "start engine"
 
@@ -42,6 +43,13 @@ check_side(const struct crl_queue_dev *q, uint32_t side, struct crl_err *err)
 			"give even numbers, headroom below the buffer size",
 			"queue %u: frames at %u in buffers of %u bytes", q->index, q->rq.headroom,
 			q->rq.stride);
+	if (side == CRL_Q_TX && crl_wqebbs(2u + crl_empw_segs(q->sq.inline_max, q->sq.inline_max)) >
+					crl_ring_depth(q->sq.log_depth))
+		return crl_err_set(err, -EINVAL, STEP, "use a deeper ring or inline less",
+			"queue %u: a frame of %u inlined bytes does not fit into a ring of %llu "
+			"WQEBBs",
+			q->index, q->sq.inline_max,
+			(unsigned long long)crl_ring_depth(q->sq.log_depth));
 	if (side == CRL_Q_TX &&
 		(q->sq.signal_every == 0 || q->sq.signal_every > crl_ring_depth(q->sq.log_depth)))
 		return crl_err_set(err, -EINVAL, STEP, "use crl_signal_every()",

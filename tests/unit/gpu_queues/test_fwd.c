@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fwd.h and engine_loop.h: forwarding with small rings of every shape never stops and never loses a
+ * slot, whatever the NIC's pace; frames leave as they came, in order; control words are obeyed;
+ * errors stop a stream and re-arm starts it.
+ */
+#include "fake_nic.h"
+
+#include "gpu_queues/engines/io.h"
+#include "gpu_queues/engines/macswap.h"
+#include "gpu_queues/engines/rxonly.h"
+
+struct tape {
+	uint64_t next; /* number in the next frame that leaves */
+	uint32_t swapped;
+};
+
+static void
+check_frame(void *arg, const uint8_t *frame, uint32_t len)
+{
+	struct tape *t = arg;
+
+	assert_int_equal(len, 64);
+	assert_memory_equal(frame + 14, &t->next, 8);
+	assert_memory_equal(frame, t->swapped ? "SSSSSSDDDDDD" : "DDDDDDSSSSSS", 12);
+	t->next++;
+}
+
+static void
+make_frame(uint8_t *f, uint64_t nr)
+{
+	memset(f, 0, 64);
+	memcpy(f, "DDDDDDSSSSSS", 12);
+	memcpy(f + 14, &nr, 8);
+}
+
+static void
+stream_open(struct crl_stream *s, struct fake_nic *n, uint32_t burst)
+{
+	memset(s, 0, sizeof(*s));
+	s->rx = s->tx = &n->q;
+	s->ctl = &n->ctl;
+	s->tx_lkey = FAKE_LKEY;
+	s->burst = burst;
+	assert_true(crl_stream_begin(s));
+}
+
+/*
+ * Sends total frames through; rx_pace, tx_pace: what the NIC does between two turns. Fails when
+ * nothing moves for many turns. form: 0 a send a frame, 1 multi-packet by pointer, 2 inlined.
+ */
+static void
+forward(uint32_t log_sq, uint32_t log_rq, uint32_t burst, uint32_t rx_pace, uint32_t tx_pace,
+	int form, uint32_t total)
+{
+	uint64_t sent = 0, before;
+	uint32_t i, quiet = 0;
+	struct crl_stream s;
+	struct fake_nic n;
+	struct tape t = {0, 0};
+	uint8_t f[64];
+
+	fake_open(&n, log_sq, log_rq, 128, form != 0);
+	n.q.sq.inline_max =
+		form == 2 && log_sq > 0 ? 64 : 0; /* engine.c refuses what does not fit */
+	stream_open(&s, &n, burst);
+	n.sink = check_frame;
+	n.arg = &t;
+	while (t.next < total) {
+		before = t.next + sent;
+		for (i = 0; i < rx_pace && sent < total; i++) {
+			make_frame(f, sent);
+			sent += fake_receive(&n, f, 64);
+		}
+		assert_int_not_equal(crl_fwd_turn(&s, crl_io_packet), CRL_TURN_LEFT);
+		fake_doorbell(&n);
+		fake_send(&n, tx_pace);
+		quiet = before == t.next + sent ? quiet + 1 : 0;
+		assert_true(quiet < 16); /* deadlock */
+	}
+	for (i = 0; i < 4; i++)
+		crl_fwd_turn(&s, crl_io_packet);
+	assert_int_equal(n.q.rq.pi - n.q.rq.ci, 1u << log_rq); /* every slot is the NIC's again */
+	assert_true(n.q.sq.ci == n.q.sq.pi);
+	assert_int_equal(s.rxc.packets, total);
+	assert_int_equal(s.txc.packets, total);
+	assert_int_equal(s.rxc.dropped + s.txc.dropped, 0);
+	fake_close(&n);
+}
+
+static void
+no_deadlock(void **state)
+{
+	static const uint32_t bursts[] = {1, 2, 3, 32, 64}, paces[] = {1, 2, 64};
+	uint32_t sq, rq, b, r, t, e;
+
+	for (sq = 0; sq <= 6; sq++)
+		for (rq = 0; rq <= 6; rq++)
+			for (b = 0; b < 5; b++)
+				for (r = 0; r < 3; r++)
+					for (t = 0; t < 3; t++)
+						for (e = 0; e < 3; e++)
+							forward(sq, rq, bursts[b], paces[r],
+								paces[t], e, 300);
+}
+
+static void
+long_run(void **state)
+{
+	forward(9, 9, 32, 64, 64, true, 200000);
+	forward(9, 9, 32, 64, 64, 2, 200000);
+	forward(9, 9, 32, 64, 64, false, 200000);
+	forward(2, 15, 64, 64, 64, true, 100000);
+	forward(15, 2, 64, 64, 64, false, 100000);
+}
+
+/* The rule is needed: the same rings without it stop, which the loop above would see. */
+static void
+rule_is_needed(void **state)
+{
+	struct crl_piece p = {NULL, 0, 60, FAKE_LKEY};
+	struct fake_nic n;
+	uint64_t pi, cookie;
+	uint32_t i;
+
+	fake_open(&n, 2, 2, 128, false);
+	p.iova = n.q.txbuf.iova;
+	n.q.sq.signal_every = 1000;
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(crl_sq_reserve(&n.q.sq, 1, &pi), CRL_OK);
+		crl_sq_put_send(&n.q.sq, pi, &p, 1, 0, false, i);
+	}
+	n.q.sq.signalled = n.q.sq.posted; /* what a doorbell without the rule would believe */
+	crl_sq_ring(&n.q.sq);
+	fake_doorbell(&n);
+	assert_int_equal(fake_send(&n, 4), 4);
+	assert_int_equal(crl_sq_poll(&n.q.sq, &n.error[0], 4), CRL_AGAIN);
+	assert_int_equal(crl_sq_take(&n.q.sq, &cookie), CRL_AGAIN);
+	assert_int_equal(crl_sq_room(&n.q.sq), 0);
+	fake_close(&n);
+}
+
+static enum crl_verdict
+drop_odd(struct crl_stream *s, struct crl_pkt *pkt)
+{
+	return pkt->data[14] & 1u ? CRL_DROP : CRL_SEND;
+}
+
+static void
+count_frame(void *arg, const uint8_t *frame, uint32_t len)
+{
+	uint64_t *next = arg, nr;
+
+	memcpy(&nr, frame + 14, 8);
+	assert_true(nr == *next);
+	*next += 2;
+}
+
+/* Drops between sends: the runs break, the slots still go back in order and all of them. */
+static void
+drops_between(void **state)
+{
+	uint64_t sent = 0, next = 0;
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+	uint32_t i;
+
+	fake_open(&n, 5, 4, 128, true);
+	stream_open(&s, &n, 8);
+	n.sink = count_frame;
+	n.arg = &next;
+	while (next < 4000) {
+		for (i = 0; i < 5; i++) {
+			make_frame(f, sent);
+			sent += fake_receive(&n, f, 64);
+		}
+		crl_fwd_turn(&s, drop_odd);
+		fake_doorbell(&n);
+		fake_send(&n, 3);
+	}
+	assert_true(s.rxc.dropped > 1900);
+	assert_int_equal(s.txc.dropped, 0);
+	fake_close(&n);
+}
+
+static void
+macswap(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	struct tape t = {0, 1};
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, true);
+	stream_open(&s, &n, 8);
+	n.sink = check_frame;
+	n.arg = &t;
+	crl_fwd_turn(&s, crl_macswap_packet);
+	make_frame(f, 0);
+	assert_true(fake_receive(&n, f, 64));
+	make_frame(f, 1);
+	assert_true(fake_receive(&n, f, 64));
+	assert_true(fake_receive(&n, f, 13)); /* no Ethernet frame: dropped */
+	assert_int_equal(crl_fwd_turn(&s, crl_macswap_packet), CRL_TURN_BUSY);
+	fake_doorbell(&n);
+	assert_int_equal(fake_send(&n, 8), 1); /* one multi-packet send */
+	assert_int_equal(t.next, 2);
+	assert_int_equal(s.rxc.dropped, 1);
+	assert_int_equal(s.txc.doorbells, 1);
+	fake_close(&n);
+}
+
+static void
+rxonly(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint32_t i;
+
+	fake_open(&n, 4, 4, 128, true);
+	stream_open(&s, &n, 8);
+	s.tx = NULL;
+	for (i = 0; i < 1000; i++) {
+		crl_fwd_turn(&s, crl_rxonly_packet);
+		assert_true(fake_receive_flags(&n, "0123456789", 10, i % 2 ? 7 : 1, 0x28));
+	}
+	crl_fwd_turn(&s, crl_rxonly_packet);
+	assert_int_equal(s.rxc.packets, 1000);
+	assert_int_equal(s.rxc.bytes, 10000);
+	assert_int_equal(s.rxc.csum_bad, 500);
+	assert_int_equal(s.rxc.dropped, 0);
+	assert_int_equal(s.rxc.polls, 1001);
+	assert_int_equal(s.rxc.idle_polls, 1);
+	fake_close(&n);
+}
+
+/* Turns until what is asked for shows, at most so many. */
+static enum crl_turn
+turn(struct crl_stream *s, uint32_t nr)
+{
+	enum crl_turn t = CRL_TURN_BUSY;
+
+	while (nr-- > 0 && t != CRL_TURN_LEFT)
+		t = crl_fwd_turn(s, crl_io_packet);
+	return t;
+}
+
+static void
+park_and_stop(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint64_t beat;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	assert_int_equal(n.ctl.abi, CRL_DEV_ABI);
+	turn(&s, 1);
+	n.ctl.park = 1;
+	turn(&s, CRL_LOOK_EVERY + 1);
+	assert_int_equal(n.ctl.parked, 1);
+	make_frame(f, 0);
+	fake_receive(&n, f, 64);
+	beat = n.ctl.heartbeat;
+	turn(&s, 10);
+	assert_true(n.ctl.heartbeat > beat); /* alive */
+	assert_int_equal(s.rxc.packets, 0);  /* and still */
+	n.ctl.park = 0;
+	turn(&s, 3);
+	assert_int_equal(n.ctl.parked, 0);
+	assert_int_equal(s.rxc.packets, 1);
+	/* A frame is in the NIC's hands: the stream stays until it is out. */
+	n.ctl.stop = 1;
+	assert_int_not_equal(turn(&s, 100), CRL_TURN_LEFT);
+	assert_int_equal(n.ctl.done, 0);
+	fake_doorbell(&n);
+	fake_send(&n, 1);
+	assert_int_equal(turn(&s, 2), CRL_TURN_LEFT);
+	assert_int_equal(n.ctl.done, 1);
+	assert_int_equal(n.stats.rx_packets, 1);
+	assert_int_equal(n.stats.tx_packets, 1);
+	assert_int_equal(n.stats.tx_completions, 1);
+	assert_int_equal(n.stats.sq_pi, 1);
+	assert_int_equal(n.stats.rq_ci, 1);
+	fake_close(&n);
+}
+
+/* A NIC that never completes: the stream leaves after its bound, not before. */
+static void
+stop_is_bounded(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint64_t start;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	turn(&s, 1);
+	make_frame(f, 0);
+	fake_receive(&n, f, 64);
+	turn(&s, 1);
+	n.ctl.stop = 1;
+	start = crl_now_ns();
+	while (crl_fwd_turn(&s, crl_io_packet) != CRL_TURN_LEFT)
+		assert_true(crl_now_ns() - start < 4ull * CRL_DRAIN_NS_MAX);
+	assert_true(crl_now_ns() - start >= CRL_DRAIN_NS_MAX);
+	fake_close(&n);
+}
+
+static void
+fail_and_rearm(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+	uint32_t i;
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	turn(&s, 1);
+	n.fail_at = 1;
+	for (i = 0; i < 3; i++) {
+		make_frame(f, i);
+		assert_true(fake_receive(&n, f, 64));
+	}
+	turn(&s, 1);
+	fake_doorbell(&n);
+	fake_send(&n, 3);
+	turn(&s, 4);
+	assert_int_equal(s.mode, CRL_MODE_FAILED);
+	assert_int_equal(n.ctl.parked, 1);
+	assert_int_equal(n.error[0].wqe, 1);
+	assert_int_equal(s.txc.completions, 1);
+	assert_int_equal(s.txc.errors, 2);
+	turn(&s, 50);
+	assert_int_equal(s.mode, CRL_MODE_FAILED); /* nobody mended it */
+	/* The host resets the SQ, fills its CQ, zeroes the records. */
+	crl_cq_fill(n.q.sq.cq.cqe, 4);
+	memset(n.sq_rec, 0, sizeof(n.sq_rec));
+	memset(n.scq_rec, 0, sizeof(n.scq_rec));
+	n.sq_at = n.sq_told = n.scq_pi = 0;
+	n.fail_at = UINT64_MAX;
+	n.uar = n.uar_seen = 0;
+	n.frames = 0;
+	n.ctl.rearm++;
+	turn(&s, 2);
+	assert_int_equal(s.mode, CRL_MODE_RUN);
+	assert_int_equal(n.ctl.parked, 0);
+	assert_int_equal(n.ctl.rearmed, n.ctl.rearm);
+	for (i = 0; i < 40; i++) {
+		make_frame(f, i);
+		assert_true(fake_receive(&n, f, 64));
+		turn(&s, 1);
+		fake_doorbell(&n);
+		fake_send(&n, 8);
+	}
+	assert_int_equal(n.frames, 40);
+	fake_close(&n);
+}
+
+/* The receive side fails while sends are in flight: they are waited for before the stream parks. */
+static void
+receive_side_fails(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	turn(&s, 1);
+	make_frame(f, 0);
+	fake_receive(&n, f, 64);
+	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
+	turn(&s, 3);
+	assert_int_equal(s.mode, CRL_MODE_FAILING);
+	assert_int_equal(n.ctl.parked, 0);
+	fake_doorbell(&n);
+	fake_send(&n, 1);
+	turn(&s, 1);
+	assert_int_equal(s.mode, CRL_MODE_FAILED);
+	assert_int_equal(n.ctl.parked, 1);
+	crl_rq_fill_released(n.q.rq.released, 4);
+	crl_cq_fill(n.q.rq.cq.cqe, 4);
+	memset(n.rq_rec, 0, sizeof(n.rq_rec));
+	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
+	n.rq_at = n.rcq_pi = 0;
+	n.ctl.rearm++;
+	turn(&s, 2);
+	assert_true(fake_receive(&n, f, 64));
+	turn(&s, 1);
+	assert_int_equal(s.rxc.packets, 2);
+	fake_close(&n);
+}
+
+static void
+stale_abi(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+
+	fake_open(&n, 4, 4, 128, false);
+	n.q.abi = CRL_DEV_ABI + 1;
+	memset(&s, 0, sizeof(s));
+	s.rx = s.tx = &n.q;
+	s.ctl = &n.ctl;
+	assert_false(crl_stream_begin(&s));
+	assert_int_equal(n.ctl.done, 1);
+	assert_int_equal(n.ctl.abi, CRL_DEV_ABI);
+	assert_int_equal(n.error[0].kind, CRL_QERR_ABI);
+	assert_int_equal(n.error[0].wqe, CRL_DEV_ABI + 1);
+	fake_close(&n);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_deadlock),
+		cmocka_unit_test(long_run),
+		cmocka_unit_test(rule_is_needed),
+		cmocka_unit_test(drops_between),
+		cmocka_unit_test(macswap),
+		cmocka_unit_test(rxonly),
+		cmocka_unit_test(park_and_stop),
+		cmocka_unit_test(stop_is_bounded),
+		cmocka_unit_test(fail_and_rearm),
+		cmocka_unit_test(receive_side_fails),
+		cmocka_unit_test(stale_abi),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
