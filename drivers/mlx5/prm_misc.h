@@ -9,8 +9,8 @@
 
 /* clang-format off */
 #define CRL_PRM_MISC_LAYOUTS(Y) \
-	Y(CMD_IN, mbox_in, 0x040) \
-	Y(CMD_OUT, mbox_out, 0x040) \
+	Y(CMD_IN, cmd_in, 0x040) \
+	Y(CMD_OUT, cmd_out, 0x040) \
 	Y(ALLOC_PD_IN, alloc_pd_in, 0x080) \
 	Y(ALLOC_PD_OUT, alloc_pd_out, 0x080) \
 	Y(DEALLOC_PD_IN, dealloc_pd_in, 0x080) \
