@@ -94,8 +94,9 @@ start_engine() {
 	shift
 	say "$what: softcx run --wire veth:nic0 --pcap-out wire.pcap -- $*"
 	: >"$out/engine.log"
+	rm -f prompt && mkfifo prompt && exec {prompt}<>prompt && rm prompt || die "no pipe for the prompt"
 	softcx run --wire veth:nic0 --pcap-out "$out/wire.pcap" -- stdbuf -oL "$@" \
-		>>"$out/engine.log" 2>&1 &
+		<&"$prompt" >>"$out/engine.log" 2>&1 &
 	engine=$!
 	tail -n +1 -F -s 0.2 --pid "$engine" "$out/engine.log" 2>/dev/null |
 		sed -u 's/\x1b\[[0-9;]*[A-Za-z]//g; s/^/    | /' &
@@ -170,13 +171,12 @@ judge_capture() {
 	say "Wireshark read $frames frames of the capture and objects to none: build/demo/wire.pcap"
 }
 
-engine_thread=lcore-worker-1
+# The program as anybody would start it; its prompt (-i) is only there for --stopped.
 engine_command() {
-	pmd=(carillon-testpmd -l 0,1 --no-huge -m 256 --no-shconf --file-prefix "crl-demo"
+	pmd=(carillon-testpmd -l 0,1 --no-huge -m 256 --no-shconf --file-prefix crl-demo
 		-- --forward-mode=icmpecho --auto-start --stats-period=1)
+	[ "$mode" != stopped ] || pmd+=(-i)
 }
-
-pause() { "$build/tests/tools/pause-thread" "$engine_pid" "$1" "$2"; }
 
 demo_plain() {
 	say "Linux's own ping, $count each by IPv4 and IPv6, from the namespace at the wire's other end"
@@ -184,16 +184,15 @@ demo_plain() {
 	pings 0
 }
 
-# The engine's thread does nothing; the NIC goes on and drops what finds no buffer.
+# The NIC goes on, and nobody takes what it receives.
 demo_stopped() {
 	count=20 interval=0.1
-	say "the engine's thread is stopped for 8 s; the same pings, $count each"
-	pause "$engine_thread" 8 &
-	local paused=$!
-	sleep 0.5
+	say "stop the engine, by testpmd's command; the same pings, $count each"
+	echo stop >&"$prompt"
+	wait_until 10 grep -q '^Done' "$out/engine.log" || die "the engine did not stop"
 	pings 100
-	wait "$paused" || die "the engine's thread could not be stopped"
-	say "the engine's thread goes on: it answers again"
+	say "start it again: it answers"
+	echo start >&"$prompt"
 	wait_until 10 answers || die "the engine does not answer any more"
 }
 
@@ -202,7 +201,7 @@ demo_pause_lcore() {
 	say "the control lcore stands still for 2 s, in the middle of $count pings each by IPv4 and IPv6"
 	(
 		sleep 0.5
-		pause main 2
+		"$build/tests/tools/pause-thread" "$engine_pid" main 2
 	) &
 	local paused=$!
 	pings 0
