@@ -72,11 +72,12 @@ make_state(struct run *run)
 static int
 bind_caller_ns(struct run *run, int caller_ns)
 {
-	char from[64], to[RUN_PATH + 32];
+	char from[64], to[SCX_CONF_PATH];
 	int fd;
 
 	snprintf(from, sizeof(from), "/proc/self/fd/%d", caller_ns);
-	snprintf(to, sizeof(to), "%s/%s", run->sysfs, CALLER_NS);
+	if (snprintf(to, sizeof(to), "%s/%s", run->sysfs, CALLER_NS) >= (int)sizeof(to))
+		return RUN_EXIT_FAILED; /* mount_points[] are short */
 	fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return failed("making a file on the tmpfs");
@@ -85,8 +86,7 @@ bind_caller_ns(struct run *run, int caller_ns)
 		return failed("binding the network namespace outside");
 	for (unsigned i = 0; i < run->conf.nr_ports; i++)
 		if (run->conf.port[i].netns[0])
-			snprintf(
-				run->conf.port[i].netns, sizeof(run->conf.port[i].netns), "%s", to);
+			strcpy(run->conf.port[i].netns, to);
 	return 0;
 }
 

@@ -157,6 +157,7 @@ make_port(struct run *run, unsigned i, int caller_ns, int caller_sock, int sock)
 	int rc;
 
 	snprintf(nic, sizeof(nic), RUN_NIC_FMT, i);
+	strcpy(p->nic, nic);
 	snprintf(other, sizeof(other), RUN_NIC_FMT "p", i);
 	if (veth) {
 		snprintf(other, sizeof(other), run->conf.nr_ports > 1 ? "%s%u" : "%s",

@@ -129,7 +129,7 @@ put_infiniband(struct tree *t, const char *dir, unsigned i, const struct scx_con
 static void
 put_port(struct tree *t, unsigned i, const struct scx_conf_port *p, const struct scx_identity *id)
 {
-	char bdf[16], dir[64], verbs[64], net[128], nic[IFNAMSIZ];
+	char bdf[32], dir[64], verbs[64], net[128], nic[IFNAMSIZ];
 
 	snprintf(bdf, sizeof(bdf), RUN_BDF_FMT, i);
 	snprintf(nic, sizeof(nic), RUN_NIC_FMT, i);

@@ -104,6 +104,7 @@ int scx_flow_add(struct scx_nic *nic, uint16_t uid, uint32_t priority, const voi
 int scx_flow_del(struct scx_nic *nic, uint16_t uid, uint32_t flow_id);
 
 /* Port state, as ethtool or the wire sees it. */
+int scx_port_mtu(struct scx_nic *nic, uint32_t mtu); /* bytes of Ethernet payload; 0 or -errno */
 void scx_port_link(struct scx_nic *nic, int up); /* makes a port change event */
 
 /* The data path: its own thread, or one bounded step at a time (returns what it did, 0 = idle). */

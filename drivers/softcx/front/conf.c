@@ -94,6 +94,8 @@ parse_port_key(const char *k, const char *v, struct scx_conf_port *p)
 	}
 	if (!strcmp(k, "wire"))
 		return parse_wire(v, &p->wire);
+	if (!strcmp(k, "nic"))
+		return parse_text(v, p->nic, sizeof(p->nic));
 	if (!strcmp(k, "netdev"))
 		return parse_text(v, p->netdev, sizeof(p->netdev));
 	if (!strcmp(k, "netns"))
@@ -233,6 +235,7 @@ scx_conf_format(const struct scx_conf *c, char *buf, size_t bytes)
 		emit(&o, "port=%u\nmac=%02x:%02x:%02x:%02x:%02x:%02x\nmtu=%u\nwire=%s\n", i,
 			p->mac[0], p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], p->mtu,
 			wire_names[p->wire]);
+		emit_text(&o, "nic", p->nic);
 		emit_text(&o, "netdev", p->netdev);
 		emit_text(&o, "netns", p->netns);
 		emit_text(&o, "in", p->in);

@@ -11,8 +11,8 @@
  *   state=DIR            where libsoftcx.so leaves the mark that a device was opened
  *   port=0               starts a port; the lines below belong to the last port named
  *   mac=02:5c:78:00:00:00   mtu=1500
- *   wire=loopback | cable | veth | pcap
- *   netdev=NAME          veth: the netdev to bind
+ *   nic=NAME             the port's netdev in the program's network namespace: its MTU is the
+ * port's wire=loopback | cable | veth | pcap netdev=NAME          veth: the netdev to bind
  *   netns=FILE           veth: network namespace of that netdev, absent: the program's own
  *   in=FILE out=FILE     pcap: either may be absent
  *   tap=FILE             copy of both directions, any wire
@@ -40,7 +40,8 @@ struct scx_conf_port {
 	uint8_t mac[6];
 	uint32_t mtu; /* bytes of Ethernet payload */
 	enum scx_conf_wire wire;
-	char netdev[16]; /* IFNAMSIZ */
+	char nic[16]; /* IFNAMSIZ */
+	char netdev[16];
 	char netns[SCX_CONF_PATH];
 	char in[SCX_CONF_PATH];
 	char out[SCX_CONF_PATH];

@@ -146,7 +146,7 @@ query_port(struct scxf_call *c)
 {
 	const struct scxf_dev *dev = c->ctx->dev;
 	uint64_t port = scxf_in_u64(c, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 0);
-	uint32_t mtu = dev->port->mtu;
+	uint32_t mtu = dev->mtu;
 	struct ib_uverbs_query_port_resp_ex r = {
 		.legacy_resp =
 			{

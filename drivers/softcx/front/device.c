@@ -11,11 +11,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sched.h>
 #include <unistd.h>
@@ -119,6 +122,39 @@ open_wire(unsigned i, struct scx_wire **w, struct scx_wire **cable_end, char *er
 	return rc;
 }
 
+/* What the netdev has now: somebody may have changed it since `softcx run` made it. */
+static uint32_t
+netdev_mtu(const struct scx_conf_port *p)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r = {0};
+	uint32_t mtu = p->mtu;
+
+	if (fd < 0)
+		return mtu;
+	memcpy(r.ifr_name, p->nic, sizeof(p->nic));
+	if (p->nic[0] && !ioctl(fd, SIOCGIFMTU, &r))
+		mtu = r.ifr_mtu;
+	close(fd);
+	return mtu;
+}
+
+void
+scxf_mtu_changed(const char *netdev, uint32_t mtu)
+{
+	pthread_mutex_lock(&scxf_lock);
+	for (unsigned i = 0; i < conf.nr_ports; i++) {
+		struct scxf_dev *d = &devs[i];
+
+		if (failed || !d->nic || strcmp(d->port->nic, netdev))
+			continue;
+		d->mtu = mtu;
+		if (scx_port_mtu(d->nic, mtu))
+			scx_log(d->name, "the NIC does not take an MTU of %u", mtu);
+	}
+	pthread_mutex_unlock(&scxf_lock);
+}
+
 static int
 dev_create(unsigned i, struct scx_wire **cable_end)
 {
@@ -141,7 +177,8 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 	d->identity = scx_identity(conf.profile);
 	d->link_up = true;
 	memcpy(cfg.mac, d->port->mac, sizeof(cfg.mac));
-	cfg.mtu = d->port->mtu;
+	d->mtu = netdev_mtu(d->port);
+	cfg.mtu = d->mtu;
 	d->uar_base = mmap(NULL, SCXF_UAR_PAGES * SCXF_UAR_BYTES, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (d->uar_base == MAP_FAILED)

@@ -129,7 +129,8 @@ check_cmd(struct scxf_call *c, uint16_t in_id, unsigned use, const struct scxf_o
 		return scxf_refuse(c, -EINVAL, "opcode 0x%03x is not one for this method", op);
 	if (!obj || !o->width)
 		return 0;
-	if (*bytes * 8 < (size_t)o->at + o->width || mbox_get(*in, o->at, o->width) != obj->devx.num)
+	if (*bytes * 8 < (size_t)o->at + o->width ||
+		mbox_get(*in, o->at, o->width) != obj->devx.num)
 		return scxf_refuse(c, -EINVAL,
 			"opcode 0x%03x names another object than the handle's 0x%x", op,
 			obj->devx.num);

@@ -39,6 +39,7 @@ struct scxf_dev {
 	const struct scx_identity *identity;
 	struct scx_nic *nic;
 	uint8_t *uar_base; /* SCXF_UAR_PAGES pages; those in use are pages of a context's memfd */
+	uint32_t mtu;
 	bool link_up;
 };
 
@@ -98,6 +99,7 @@ extern _Atomic unsigned scxf_nr_ctx;
 int scxf_dev_path(const char *path);	  /* index of the device with that path, -1: none of ours */
 int scxf_open(unsigned index, int flags); /* descriptor, or -errno */
 struct scxf_ctx *scxf_ctx_of(dev_t st_dev, ino_t st_ino);
+void scxf_mtu_changed(const char *netdev, uint32_t mtu); /* takes scxf_lock itself */
 bool scxf_forked(void); /* this process is a child of the one that opened the device */
 int scxf_uar_map(struct scxf_ctx *ctx, int fd, uint32_t page);
 void scxf_uar_unmap(struct scxf_ctx *ctx, uint32_t page);

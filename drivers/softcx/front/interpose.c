@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,19 @@ ioctl_device(int fd, void *arg, int *rc)
 	return ctx ? 0 : -1;
 }
 
+/* A program sets its port's MTU on the netdev; the NIC behind has to hear of it. */
+static int
+set_mtu(int rc, const struct ifreq *r)
+{
+	char name[IFNAMSIZ + 1] = "";
+
+	if (!rc && r && scxf_nr_ctx && !scxf_forked()) {
+		memcpy(name, r->ifr_name, IFNAMSIZ);
+		scxf_mtu_changed(name, r->ifr_mtu);
+	}
+	return rc;
+}
+
 HOOK int
 ioctl(int fd, unsigned long req, ...)
 {
@@ -280,6 +294,8 @@ ioctl(int fd, unsigned long req, ...)
 	va_start(ap, req);
 	arg = va_arg(ap, void *);
 	va_end(ap);
+	if (req == SIOCSIFMTU)
+		return set_mtu(real_ioctl(fd, req, arg), arg);
 	if (req != RDMA_VERBS_IOCTL || !scxf_nr_ctx || ioctl_device(fd, arg, &rc))
 		return real_ioctl(fd, req, arg);
 	if (rc) {

@@ -132,6 +132,18 @@ scx_eqn(struct scx_nic *nic)
 	return SCX_EQN;
 }
 
+int
+scx_port_mtu(struct scx_nic *nic, uint32_t mtu)
+{
+	int rc;
+
+	pthread_mutex_lock(&nic->lock);
+	nic->cfg.mtu = mtu;
+	rc = port_set(nic);
+	pthread_mutex_unlock(&nic->lock);
+	return rc;
+}
+
 void
 scx_port_link(struct scx_nic *nic, int up)
 {
