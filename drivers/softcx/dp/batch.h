@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One batch of frames: filled from the queues that rang, handed to the wire or the receive side, then
- * completed. Many frames a batch, so that their cache misses overlap and the cost of noticing a
- * doorbell is shared.
+ * One batch of frames: filled from the queues that rang, handed to the wire or the receive side,
+ * then completed. Many frames a batch, so that their cache misses overlap and the cost of noticing
+ * a doorbell is shared.
  */
 #ifndef SCX_DP_BATCH_H
 #define SCX_DP_BATCH_H
@@ -11,7 +11,8 @@
 #include "send.h"
 
 /* Fill an empty batch from the queues that rang, in turns. */
-SCX_FN void scx_batch_fill(struct scx_dp *dp)
+SCX_FN void
+scx_batch_fill(struct scx_dp *dp)
 {
 	struct scx_batch *b = &dp->batch;
 	uint32_t wqes = 0;
@@ -44,7 +45,8 @@ SCX_FN void scx_batch_fill(struct scx_dp *dp)
 }
 
 /* The frames are out of the driver's memory: tell the queues. */
-SCX_FN void scx_batch_done(struct scx_dp *dp)
+SCX_FN void
+scx_batch_done(struct scx_dp *dp)
 {
 	uint32_t i;
 
@@ -53,7 +55,8 @@ SCX_FN void scx_batch_done(struct scx_dp *dp)
 	dp->batch.nr_done = 0;
 }
 
-SCX_FN void scx_count_sent(struct scx_dp *dp, uint32_t from, uint32_t to)
+SCX_FN void
+scx_count_sent(struct scx_dp *dp, uint32_t from, uint32_t to)
 {
 	uint64_t bytes = 0;
 	uint32_t i;
@@ -68,7 +71,8 @@ SCX_FN void scx_count_sent(struct scx_dp *dp, uint32_t from, uint32_t to)
  * The wire took only a part: the rest moves into the NIC's own memory, as into a transmit buffer,
  * so that its WQEs complete and no later command finds the NIC holding on to the driver's memory.
  */
-SCX_SLOW void scx_batch_hold(struct scx_dp *dp)
+SCX_SLOW void
+scx_batch_hold(struct scx_dp *dp)
 {
 	struct scx_batch *b = &dp->batch;
 	uint32_t i;
@@ -88,7 +92,8 @@ SCX_SLOW void scx_batch_hold(struct scx_dp *dp)
 }
 
 /* All that was rung, to the receive side of the same port. */
-SCX_FN unsigned scx_step_turnaround(struct scx_dp *dp, unsigned budget)
+SCX_FN unsigned
+scx_step_turnaround(struct scx_dp *dp, unsigned budget)
 {
 	struct scx_batch *b = &dp->batch;
 	unsigned work = 0;

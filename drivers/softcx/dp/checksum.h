@@ -9,7 +9,8 @@
 
 #include "parse.h"
 
-CRL_FN uint16_t scx_fold(uint64_t s)
+CRL_FN uint16_t
+scx_fold(uint64_t s)
 {
 	s = (s & 0xffffffffu) + (s >> 32);
 	s = (s & 0xffffffffu) + (s >> 32);
@@ -19,7 +20,8 @@ CRL_FN uint16_t scx_fold(uint64_t s)
 }
 
 /* Unfolded sum of n bytes, p being at an even offset of what is summed. */
-SCX_FN uint64_t scx_sum(const uint8_t *p, uint32_t n)
+SCX_FN uint64_t
+scx_sum(const uint8_t *p, uint32_t n)
 {
 	uint64_t s = 0;
 	uint32_t w;
@@ -46,7 +48,8 @@ SCX_FN uint64_t scx_sum(const uint8_t *p, uint32_t n)
 }
 
 /* The pseudo header of TCP and UDP (RFC 793, RFC 8200 8.1), from the addresses in the frame. */
-SCX_FN uint64_t scx_sum_pseudo(const struct scx_headers *h, const uint8_t *f)
+SCX_FN uint64_t
+scx_sum_pseudo(const struct scx_headers *h, const uint8_t *f)
 {
 	uint64_t addr = h->l3_type == CRL_CQE_L3_IPV4 ? scx_sum(f + h->l3 + 12, 8)
 						      : scx_sum(f + h->l3 + 8, 32);
@@ -60,8 +63,8 @@ struct scx_verdict {
 	uint16_t complete; /* sum over all after the Ethernet header, memory order */
 };
 
-SCX_FN void scx_verify(
-	struct scx_verdict *v, const struct scx_headers *h, const uint8_t *f, uint32_t len)
+SCX_FN void
+scx_verify(struct scx_verdict *v, const struct scx_headers *h, const uint8_t *f, uint32_t len)
 {
 	uint64_t l3 = 0, l4, tail;
 	uint32_t l4_at = h->l4 != 0 ? h->l4 : h->l3;
@@ -99,7 +102,8 @@ SCX_FN void scx_verify(
 
 /* cs_flags of the Ethernet segment, into a private copy of the frame. What is not there is left
  * alone. */
-SCX_FN void scx_insert_checksums(uint8_t *f, uint32_t len, uint32_t cs_flags)
+SCX_FN void
+scx_insert_checksums(uint8_t *f, uint32_t len, uint32_t cs_flags)
 {
 	struct scx_headers h;
 	uint16_t sum;

@@ -18,12 +18,14 @@ struct scx_cqe {
 };
 
 /* Bytes b (big-endian 32-bit words hi, lo) of one qword in memory order. */
-CRL_FN uint64_t scx_be_pair(uint32_t hi, uint32_t lo)
+CRL_FN uint64_t
+scx_be_pair(uint32_t hi, uint32_t lo)
 {
 	return (uint64_t)crl_bswap32(lo) << 32 | crl_bswap32(hi);
 }
 
-SCX_SLOW void scx_cq_overrun(struct scx_dp *dp, struct scx_cq *cq)
+SCX_SLOW void
+scx_cq_overrun(struct scx_dp *dp, struct scx_cq *cq)
 {
 	struct scx_dp_report *r;
 
@@ -39,7 +41,8 @@ SCX_SLOW void scx_cq_overrun(struct scx_dp *dp, struct scx_cq *cq)
  * True when the CQ takes one more CQE; else it has failed. Indices are compared modulo twice the
  * depth, which tells full from empty: net_mlx5 writes its send CQs' record from a 16-bit counter.
  */
-SCX_FN bool scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
+SCX_FN bool
+scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
 {
 	uint32_t depth = 1u << cq->q.log_depth;
 
@@ -57,7 +60,8 @@ SCX_FN bool scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
 }
 
 /* First lap: the driver must have put the invalid opcode there, or it took old bytes for a CQE. */
-SCX_SLOW void scx_cq_check_init(struct scx_dp *dp, struct scx_cq *cq, const uint8_t *cqe)
+SCX_SLOW void
+scx_cq_check_init(struct scx_dp *dp, struct scx_cq *cq, const uint8_t *cqe)
 {
 	if (cq->init_told || crl_cqe_opcode(cqe[63]) == CRL_CQE_INVALID)
 		return;
@@ -66,7 +70,8 @@ SCX_SLOW void scx_cq_check_init(struct scx_dp *dp, struct scx_cq *cq, const uint
 		dp, SCX_DP_R_CQ_NOT_INIT, cq->q.cqn, cq->pi, cqe, CRL_CQE_BYTES, cq->pi, cqe[63]);
 }
 
-SCX_SLOW void scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
+SCX_SLOW void
+scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
 {
 	struct scx_dp_report *r = scx_report(dp, SCX_DP_CQ_EVENT, cq->q.cqn);
 
@@ -75,7 +80,8 @@ SCX_SLOW void scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
 		r->index = cq->pi;
 }
 
-CRL_FN uint8_t *scx_cq_slot(const struct scx_cq *cq, uint32_t index)
+CRL_FN uint8_t *
+scx_cq_slot(const struct scx_cq *cq, uint32_t index)
 {
 	uint32_t slot = cq->q.collapsed ? 0 : index & ((1u << cq->q.log_depth) - 1u);
 
@@ -86,8 +92,8 @@ CRL_FN uint8_t *scx_cq_slot(const struct scx_cq *cq, uint32_t index)
  * Write the CQE; op_own's opcode is in the top byte of w[7], the owner bit is added here.
  * solicited: counts for a CQ armed for solicited events only (error CQEs always do).
  */
-SCX_FN bool scx_cqe_write(
-	struct scx_dp *dp, struct scx_cq *cq, const struct scx_cqe *c, bool solicited)
+SCX_FN bool
+scx_cqe_write(struct scx_dp *dp, struct scx_cq *cq, const struct scx_cqe *c, bool solicited)
 {
 	uint8_t *e;
 
@@ -106,13 +112,15 @@ SCX_FN bool scx_cqe_write(
 }
 
 /* The last qword: sop_drop_qpn, wqe_counter, signature 0, opcode. */
-CRL_FN uint64_t scx_cqe_tail(uint32_t sop_qpn, uint16_t counter, uint8_t opcode)
+CRL_FN uint64_t
+scx_cqe_tail(uint32_t sop_qpn, uint16_t counter, uint8_t opcode)
 {
 	return scx_be_pair(sop_qpn, (uint32_t)counter << 16 | (uint32_t)opcode << 4);
 }
 
-SCX_SLOW bool scx_cqe_error(struct scx_dp *dp, struct scx_cq *cq, uint8_t opcode,
-	uint32_t user_index, uint32_t op_qpn, uint16_t counter, uint8_t syndrome, uint8_t vendor)
+SCX_SLOW bool
+scx_cqe_error(struct scx_dp *dp, struct scx_cq *cq, uint8_t opcode, uint32_t user_index,
+	uint32_t op_qpn, uint16_t counter, uint8_t syndrome, uint8_t vendor)
 {
 	struct scx_cqe c;
 
@@ -124,8 +132,8 @@ SCX_SLOW bool scx_cqe_error(struct scx_dp *dp, struct scx_cq *cq, uint8_t opcode
 }
 
 /* A queue went to ERR by itself: the control side learns of it, as firmware would by itself. */
-SCX_SLOW void scx_queue_error(
-	struct scx_dp *dp, uint32_t num, uint16_t index, uint8_t syndrome, bool is_rq)
+SCX_SLOW void
+scx_queue_error(struct scx_dp *dp, uint32_t num, uint16_t index, uint8_t syndrome, bool is_rq)
 {
 	struct scx_dp_report *r = scx_report(dp, SCX_DP_QUEUE_ERROR, num);
 
@@ -136,7 +144,8 @@ SCX_SLOW void scx_queue_error(
 	r->value[1] = is_rq;
 }
 
-SCX_SLOW void scx_complete_failed(struct scx_dp *dp, const struct scx_done *d)
+SCX_SLOW void
+scx_complete_failed(struct scx_dp *dp, const struct scx_done *d)
 {
 	struct scx_sq *sq = d->sq;
 
@@ -155,7 +164,8 @@ SCX_SLOW void scx_complete_failed(struct scx_dp *dp, const struct scx_done *d)
 }
 
 /* The frames of a WQE are gone: its CQE, if it asked for one. */
-SCX_FN void scx_complete_send(struct scx_dp *dp, const struct scx_done *d)
+SCX_FN void
+scx_complete_send(struct scx_dp *dp, const struct scx_done *d)
 {
 	struct scx_sq *sq = d->sq;
 	struct scx_cqe c;

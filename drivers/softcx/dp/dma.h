@@ -10,8 +10,8 @@
 #include "state.h"
 
 /* The key's entry, or NULL. *last is the caller's memory of the key it used before. */
-SCX_FN struct scx_dp_mkey *scx_mkey(
-	struct scx_dp *dp, struct scx_dp_mkey **last, uint32_t key, uint32_t pdn)
+SCX_FN struct scx_dp_mkey *
+scx_mkey(struct scx_dp *dp, struct scx_dp_mkey **last, uint32_t key, uint32_t pdn)
 {
 	struct scx_dp_mkey *m = *last;
 
@@ -27,7 +27,8 @@ SCX_FN struct scx_dp_mkey *scx_mkey(
 }
 
 /* Where iova lies, or NULL when any of the bytes is outside of the region. */
-SCX_FN uint8_t *scx_mkey_at(const struct scx_dp_mkey *m, uint64_t iova, uint64_t bytes)
+SCX_FN uint8_t *
+scx_mkey_at(const struct scx_dp_mkey *m, uint64_t iova, uint64_t bytes)
 {
 	uint64_t off = iova - m->iova; /* wraps to a huge offset when iova is below the region */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first stage: noticing that a driver rang. A UAR page is ordinary memory here, so its
- * registers are watched for a change; stores that followed each other fast overwrite each other,
- * and what comes from one page says only "look at the queues of this page". Their doorbell records
- * tell how far each was posted. A record that moved without a ring is never looked at: as with
- * hardware, nothing is sent then.
+ * The first stage: noticing that a driver rang. A UAR page is ordinary memory here: its registers
+ * are looked at in turn, and a value found is taken out, so that the same value rung again is
+ * noticed. Stores that follow each other fast overwrite each other, and so what comes from one page
+ * says only "look at the queues of this page": their doorbell records tell how far each was posted.
+ * A record that moved without a ring is never looked at: as with hardware, nothing is sent then.
  *
- * The last qword rung may be a WQE's first qword (libmlx5, DPDK, Carillon) or an index with opcode
- * 0 (NVSHMEM); only its queue number and index are used, and only to find mistakes.
+ * What was rung may be a WQE's first qword (libmlx5, DPDK, Carillon) or an index with opcode 0
+ * (NVSHMEM); only its queue number and index are used, and only to find mistakes.
  */
 #ifndef SCX_DP_DOORBELL_H
 #define SCX_DP_DOORBELL_H
@@ -17,7 +17,8 @@
 #define SCX_SEND_REGS                                                                              \
 	4u /* 0x800, 0x900, 0xa00, 0xb00: libmlx5 alternates between halves of a register */
 
-SCX_FN void scx_run_push(struct scx_dp *dp, struct scx_sq *sq)
+SCX_FN void
+scx_run_push(struct scx_dp *dp, struct scx_sq *sq)
 {
 	if (sq->runnable)
 		return;
@@ -26,7 +27,8 @@ SCX_FN void scx_run_push(struct scx_dp *dp, struct scx_sq *sq)
 }
 
 /* What one send register holds is checked against the queue it names. */
-SCX_FN void scx_doorbell_check(struct scx_dp *dp, uint32_t page, uint64_t raw)
+SCX_FN void
+scx_doorbell_check(struct scx_dp *dp, uint32_t page, uint64_t raw)
 {
 	uint32_t w0 = crl_bswap32((uint32_t)raw), w1 = crl_bswap32((uint32_t)(raw >> 32));
 	uint32_t sqn = w1 >> 8;
@@ -49,7 +51,8 @@ SCX_FN void scx_doorbell_check(struct scx_dp *dp, uint32_t page, uint64_t raw)
 			dp, SCX_DP_R_DB_BEFORE_RECORD, sqn, index, &raw, sizeof(raw), index, rec);
 }
 
-SCX_SLOW void scx_sq_record_overrun(struct scx_dp *dp, struct scx_sq *sq, uint32_t rec)
+SCX_SLOW void
+scx_sq_record_overrun(struct scx_dp *dp, struct scx_sq *sq, uint32_t rec)
 {
 	scx_refuse(dp, SCX_DP_R_SQ_RECORD_OVERRUN, sq->q.sqn, sq->ci, sq->q.dbrec, CRL_DBREC_BYTES,
 		rec, 1u << sq->q.log_depth);
@@ -59,7 +62,8 @@ SCX_SLOW void scx_sq_record_overrun(struct scx_dp *dp, struct scx_sq *sq, uint32
 }
 
 /* Take the queue's record; runnable when something is posted. */
-SCX_FN void scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
+SCX_FN void
+scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 {
 	uint16_t rec;
 
@@ -79,7 +83,8 @@ SCX_FN void scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 			  (size_t)(sq->ci & ((1u << sq->q.log_depth) - 1u)) * CRL_WQEBB_BYTES);
 }
 
-SCX_FN void scx_cq_sample_arm(struct scx_dp *dp, struct scx_cq *cq)
+SCX_FN void
+scx_cq_sample_arm(struct scx_dp *dp, struct scx_cq *cq)
 {
 	uint32_t arm = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_ARM]));
 
@@ -92,7 +97,8 @@ SCX_FN void scx_cq_sample_arm(struct scx_dp *dp, struct scx_cq *cq)
 		scx_cq_event(dp, cq);
 }
 
-SCX_SLOW void scx_arm_rung(struct scx_dp *dp, uint32_t page, uint64_t raw)
+SCX_SLOW void
+scx_arm_rung(struct scx_dp *dp, uint32_t page, uint64_t raw)
 {
 	uint32_t cqn = crl_bswap32((uint32_t)(raw >> 32)) & 0xffffffu;
 	const struct scx_cq *named = &dp->cq[cqn & (SCX_DP_CQ_MAX - 1u)];
@@ -105,34 +111,32 @@ SCX_SLOW void scx_arm_rung(struct scx_dp *dp, uint32_t page, uint64_t raw)
 }
 
 /* Look at every page in use once; returns how many rang. */
-SCX_FN unsigned scx_doorbells(struct scx_dp *dp)
+SCX_FN unsigned
+scx_doorbells(struct scx_dp *dp)
 {
-	unsigned rang = 0, changed;
+	unsigned rang = 0, here;
 	uint32_t i, r, s;
 
 	for (i = 0; i < dp->nr_active; i++) {
 		uint32_t nr = dp->active[i];
-		struct scx_page *p = &dp->page[nr];
-		const uint8_t *uar = dp->uar + (size_t)nr * CRL_UAR_BYTES;
-		uint64_t v = scx_ld64_acquire(uar + CRL_UAR_CQ_ARM);
+		uint8_t *uar = dp->uar + (size_t)nr * CRL_UAR_BYTES;
+		uint64_t v = scx_take64(uar + CRL_UAR_CQ_ARM);
 
-		if (SCX_UNLIKELY(v != p->arm)) {
-			p->arm = v;
+		if (SCX_UNLIKELY(v != 0)) {
 			scx_arm_rung(dp, nr, v);
 			rang++;
 		}
-		for (r = 0, changed = 0; r < SCX_SEND_REGS; r++) {
-			v = scx_ld64_acquire(uar + CRL_UAR_BF_REG + r * CRL_UAR_BF_REG_BYTES);
-			if (SCX_LIKELY(v == p->reg[r]))
+		for (r = 0, here = 0; r < SCX_SEND_REGS; r++) {
+			v = scx_take64(uar + CRL_UAR_BF_REG + r * CRL_UAR_BF_REG_BYTES);
+			if (SCX_LIKELY(v == 0))
 				continue;
-			p->reg[r] = v;
 			scx_doorbell_check(dp, nr, v);
-			changed++;
+			here++;
 		}
-		if (changed == 0)
+		if (here == 0)
 			continue;
-		rang += changed;
-		for (s = p->sq; s != SCX_NONE; s = dp->sq[s].next)
+		rang += here;
+		for (s = dp->page[nr].sq; s != SCX_NONE; s = dp->sq[s].next)
 			scx_sq_sample(dp, &dp->sq[s]);
 	}
 	dp->stats.doorbells += rang;

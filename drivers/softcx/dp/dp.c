@@ -10,32 +10,38 @@ CRL_STATIC_ASSERT(SCX_MATCH_BYTES == sizeof(((struct scx_headers *)0)->key),
 CRL_STATIC_ASSERT(SCX_DP_SQ_MAX >= SCX_BATCH && SCX_REPORTS_KEPT >= 2 * SCX_BATCH_WQES,
 	"events of a batch fit");
 
-size_t scx_dp_bytes(void)
+size_t
+scx_dp_bytes(void)
 {
 	return sizeof(struct scx_dp);
 }
 
-void scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed)
+void
+scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed)
 {
 	scx_state_init(dp, uar, nr_uar_pages, seed);
 }
 
-int scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
+int
+scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 {
 	return scx_apply(dp, cmd);
 }
 
-void scx_dp_clock(struct scx_dp *dp, uint64_t ticks)
+void
+scx_dp_clock(struct scx_dp *dp, uint64_t ticks)
 {
 	dp->clock = ticks;
 }
 
-void scx_dp_stats(const struct scx_dp *dp, struct scx_dp_stats *out)
+void
+scx_dp_stats(const struct scx_dp *dp, struct scx_dp_stats *out)
 {
 	*out = dp->stats;
 }
 
-bool scx_dp_take_report(struct scx_dp *dp, struct scx_dp_report *r)
+bool
+scx_dp_take_report(struct scx_dp *dp, struct scx_dp_report *r)
 {
 	if (dp->nr_reports == 0)
 		return false;
@@ -46,7 +52,8 @@ bool scx_dp_take_report(struct scx_dp *dp, struct scx_dp_report *r)
 }
 
 /* Offer what the batch holds; true when the wire has all of it. */
-static bool wire_offer(struct scx_dp *dp, struct scx_wire *wire)
+static bool
+wire_offer(struct scx_dp *dp, struct scx_wire *wire)
 {
 	struct scx_batch *b = &dp->batch;
 	unsigned n;
@@ -62,7 +69,8 @@ static bool wire_offer(struct scx_dp *dp, struct scx_wire *wire)
 	return b->taken == b->nr;
 }
 
-static unsigned wire_send(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
+static unsigned
+wire_send(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 {
 	struct scx_batch *b = &dp->batch;
 	unsigned work = 0;
@@ -84,9 +92,46 @@ static unsigned wire_send(struct scx_dp *dp, struct scx_wire *wire, unsigned bud
 	return work;
 }
 
+/* Would the frame find a buffer, or a rule that drops it? */
+static bool
+would_place(struct scx_dp *dp, const struct scx_frame *f)
+{
+	const struct scx_flow *fl;
+	struct scx_headers h;
+
+	scx_parse(&h, f->data, f->len);
+	fl = scx_steer(dp, &h);
+	if (fl->rq == NULL)
+		return fl->dest == SCX_FLOW_DROP;
+	return fl->rq->q.state == SCX_WQ_RDY &&
+	       (fl->rq->ci != fl->rq->pi || scx_rq_refill(dp, fl->rq));
+}
+
+/* A wire that takes frames back: one at a time, until the first that has no place yet. */
+static unsigned
+wire_receive_patiently(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
+{
+	struct scx_frame f;
+	unsigned work = 0;
+
+	while (work < budget && dp->link_up && wire->ops->recv(wire, &f, 1) == 1) {
+		if (f.len < SCX_ETH_HLEN || f.len > dp->frame_max) {
+			dp->stats.rx_too_long += f.len > dp->frame_max;
+		} else if (would_place(dp, &f)) {
+			scx_receive(dp, &f, 1);
+		} else {
+			wire->ops->back(wire);
+			break;
+		}
+		work++;
+	}
+	return work;
+}
+
 /* Frames that no NIC would accept stay out: runts, and what is longer than the port's MTU allows.
  */
-static unsigned wire_receive(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
+static unsigned
+wire_receive(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 {
 	struct scx_frame f[SCX_BATCH];
 	unsigned work = 0, n, i, ok;
@@ -109,7 +154,8 @@ static unsigned wire_receive(struct scx_dp *dp, struct scx_wire *wire, unsigned 
 	return work;
 }
 
-unsigned scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
+unsigned
+scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 {
 	unsigned work;
 
@@ -121,5 +167,7 @@ unsigned scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 	if (wire == NULL || (wire->flags & SCX_WIRE_TURNAROUND))
 		return work + scx_step_turnaround(dp, budget);
 	work += wire_send(dp, wire, budget);
+	if (wire->ops->back != NULL)
+		return work + wire_receive_patiently(dp, wire, budget);
 	return work + wire_receive(dp, wire, budget);
 }

@@ -21,6 +21,7 @@
 #include "receive.h"
 #include "complete.h"
 #include "dma.h"
+#include "objects.h"
 #include "control.h"
 
 #endif /* SCX_DP_ALL_H */

@@ -13,13 +13,15 @@ struct scx_fault {
 	uint64_t state;
 };
 
-CRL_FN void scx_fault_seed(struct scx_fault *f, uint64_t seed)
+CRL_FN void
+scx_fault_seed(struct scx_fault *f, uint64_t seed)
 {
 	f->state = seed;
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014): every seed is a good one, also 0. */
-CRL_FN uint64_t scx_fault_rand(struct scx_fault *f)
+CRL_FN uint64_t
+scx_fault_rand(struct scx_fault *f)
 {
 	uint64_t z = f->state += 0x9e3779b97f4a7c15ull;
 

@@ -25,7 +25,8 @@ struct scx_wqe {
 
 /* Room for n bytes until the batch has left; the fill loop made sure that one WQE's worth is there.
  */
-SCX_FN uint8_t *scx_stage(struct scx_dp *dp, uint32_t n)
+SCX_FN uint8_t *
+scx_stage(struct scx_dp *dp, uint32_t n)
 {
 	uint8_t *p = dp->stage + dp->batch.staged;
 
@@ -34,8 +35,9 @@ SCX_FN uint8_t *scx_stage(struct scx_dp *dp, uint32_t n)
 	return p;
 }
 
-SCX_FN void scx_done(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
-	enum scx_done_kind kind, uint8_t syndrome, uint8_t vendor)
+SCX_FN void
+scx_done(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, enum scx_done_kind kind,
+	uint8_t syndrome, uint8_t vendor)
 {
 	struct scx_done *d = &dp->batch.done[dp->batch.nr_done++];
 
@@ -49,8 +51,8 @@ SCX_FN void scx_done(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe 
 }
 
 /* Fail the WQE; always false, for the callers' sake. */
-SCX_SLOW bool scx_wqe_fail(
-	struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint8_t syndrome)
+SCX_SLOW bool
+scx_wqe_fail(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint8_t syndrome)
 {
 	uint8_t vendor = syndrome == CRL_SYND_LOCAL_PROT     ? SCX_VENDOR_TX_PROT
 			 : syndrome == CRL_SYND_LOCAL_LENGTH ? SCX_VENDOR_TX_LENGTH
@@ -62,15 +64,18 @@ SCX_SLOW bool scx_wqe_fail(
 }
 
 /* Refuse with the WQE's bytes and fail it. */
-SCX_SLOW bool scx_wqe_refuse(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
+SCX_SLOW bool
+scx_wqe_refuse(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
 	enum scx_dp_refuse why, uint8_t syndrome, uint64_t v0, uint64_t v1)
 {
-	scx_refuse(dp, why, sq->q.sqn, q->index, q->w, q->bytes, v0, v1);
+	/* a WQEBB is there even when ds says less, and a copy is made of longer ones only */
+	scx_refuse(dp, why, sq->q.sqn, q->index, q->w, CRL_WQEBB_BYTES, v0, v1);
 	return scx_wqe_fail(dp, sq, q, syndrome);
 }
 
 /* What net_mlx5, libmlx5 and we never set, and what decides how to read on. */
-SCX_FN bool scx_check_ctrl(
+SCX_FN bool
+scx_check_ctrl(
 	struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint32_t w0, uint32_t w1)
 {
 	uint32_t ds = w1 & 0x3fu, least = q->opcode == CRL_OPCODE_NOP ? 1u : 2u;
@@ -99,8 +104,8 @@ SCX_FN bool scx_check_ctrl(
 	w3 = scx_ld_be32(q->w + 12);
 	if (SCX_UNLIKELY(w3 != 0 && !sq->imm_told)) {
 		sq->imm_told = 1;
-		scx_refuse(dp, SCX_DP_R_REMARK_SQ_IMM, sq->q.sqn, q->index, q->w, q->bytes, w3,
-			q->opcode);
+		scx_refuse(dp, SCX_DP_R_REMARK_SQ_IMM, sq->q.sqn, q->index, q->w, CRL_WQEBB_BYTES,
+			w3, q->opcode);
 	}
 	return true;
 }
@@ -109,7 +114,8 @@ SCX_FN bool scx_check_ctrl(
  * Take the WQE at the consumer index, which moves past it. False: it failed, and dp->batch.done
  * says so. The caller has seen that something is posted.
  */
-SCX_FN bool scx_fetch(struct scx_dp *dp, struct scx_sq *sq, struct scx_wqe *q)
+SCX_FN bool
+scx_fetch(struct scx_dp *dp, struct scx_sq *sq, struct scx_wqe *q)
 {
 	uint32_t depth = 1u << sq->q.log_depth, slot = sq->ci & (depth - 1u);
 	uint32_t posted = (uint16_t)(sq->pi - sq->ci), w0, w1;
@@ -148,7 +154,8 @@ SCX_FN bool scx_fetch(struct scx_dp *dp, struct scx_sq *sq, struct scx_wqe *q)
 }
 
 /* A queue in ERR: the next posted WQE is given back unexecuted. */
-SCX_SLOW void scx_flush_one(struct scx_dp *dp, struct scx_sq *sq)
+SCX_SLOW void
+scx_flush_one(struct scx_dp *dp, struct scx_sq *sq)
 {
 	const uint8_t *w = sq->q.ring.base +
 			   (size_t)(sq->ci & ((1u << sq->q.log_depth) - 1u)) * CRL_WQEBB_BYTES;

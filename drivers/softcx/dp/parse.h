@@ -30,12 +30,12 @@ struct scx_headers {
 #define SCX_KEY_PROTO	  16u
 #define SCX_KEY_TOS	  17u /* DSCP, ECN */
 #define SCX_KEY_BITS	  18u /* [15] cvlan, [14] svlan, [13] frag, [12:9] IP, [8:0] TCP flags */
-#define SCX_KEY_TCP 20u	      /* source, destination port */
-#define SCX_KEY_IHL 26u	      /* [7:4] */
-#define SCX_KEY_TTL 27u
-#define SCX_KEY_UDP 28u
-#define SCX_KEY_SRC 32u /* 16 bytes; IPv4 in the last four */
-#define SCX_KEY_DST 48u
+#define SCX_KEY_TCP	  20u /* source, destination port */
+#define SCX_KEY_IHL	  26u /* [7:4] */
+#define SCX_KEY_TTL	  27u
+#define SCX_KEY_UDP	  28u
+#define SCX_KEY_SRC	  32u /* 16 bytes; IPv4 in the last four */
+#define SCX_KEY_DST	  48u
 
 #define SCX_ETH_VLAN  0x8100u
 #define SCX_ETH_QINQ  0x88a8u
@@ -52,8 +52,8 @@ struct scx_headers {
 
 #define SCX_IPV6_EXT_MAX 8u /* headers followed before layer 4 counts as not there */
 
-SCX_FN void scx_parse_l4(
-	struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t off, uint16_t *bits)
+SCX_FN void
+scx_parse_l4(struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t off, uint16_t *bits)
 {
 	uint8_t *key = (uint8_t *)h->key;
 
@@ -76,8 +76,8 @@ SCX_FN void scx_parse_l4(
 	(void)len;
 }
 
-SCX_FN void scx_parse_ipv4(
-	struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t off, uint16_t *bits)
+SCX_FN void
+scx_parse_ipv4(struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t off, uint16_t *bits)
 {
 	uint8_t *key = (uint8_t *)h->key;
 	uint32_t ihl = (uint32_t)(f[off] & 0xf) * 4, total;
@@ -102,8 +102,8 @@ SCX_FN void scx_parse_ipv4(
 	scx_parse_l4(h, f, len, off + ihl, bits);
 }
 
-SCX_FN void scx_parse_ipv6(
-	struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t off, uint16_t *bits)
+SCX_FN void
+scx_parse_ipv6(struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t off, uint16_t *bits)
 {
 	uint8_t *key = (uint8_t *)h->key;
 	uint32_t total = 40u + scx_get_be16(f + off + 4), at = off + 40, i;
@@ -138,7 +138,8 @@ SCX_FN void scx_parse_ipv6(
 }
 
 /* f: a frame of at least 14 bytes. */
-SCX_FN void scx_parse(struct scx_headers *h, const uint8_t *f, uint32_t len)
+SCX_FN void
+scx_parse(struct scx_headers *h, const uint8_t *f, uint32_t len)
 {
 	uint8_t *key = (uint8_t *)h->key;
 	uint32_t off = 12;

@@ -34,7 +34,8 @@ struct scx_rx {
 #define SCX_VENDOR_FLUSH     0xf9u
 
 /* All that is posted comes back with a flush error: what the queue holds when it enters ERR. */
-SCX_SLOW void scx_rq_flush(struct scx_dp *dp, struct scx_rq *rq)
+SCX_SLOW void
+scx_rq_flush(struct scx_dp *dp, struct scx_rq *rq)
 {
 	uint16_t rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&rq->q.dbrec[CRL_DBREC_RCV_WORD]));
 
@@ -50,7 +51,8 @@ SCX_SLOW void scx_rq_flush(struct scx_dp *dp, struct scx_rq *rq)
 	}
 }
 
-SCX_SLOW void scx_rq_fail(struct scx_dp *dp, struct scx_rq *rq, uint8_t syndrome, uint8_t vendor)
+SCX_SLOW void
+scx_rq_fail(struct scx_dp *dp, struct scx_rq *rq, uint8_t syndrome, uint8_t vendor)
 {
 	dp->stats.rx_errors++;
 	rq->q.state = SCX_WQ_ERR;
@@ -62,7 +64,8 @@ SCX_SLOW void scx_rq_fail(struct scx_dp *dp, struct scx_rq *rq, uint8_t syndrome
 }
 
 /* Sample the record; true when there is a WQE. */
-SCX_FN bool scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
+SCX_FN bool
+scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
 {
 	uint16_t rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&rq->q.dbrec[CRL_DBREC_RCV_WORD]));
 
@@ -77,14 +80,16 @@ SCX_FN bool scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
 	return rq->ci != rq->pi;
 }
 
-CRL_FN const uint8_t *scx_rq_wqe(const struct scx_rq *rq, uint16_t index)
+CRL_FN const uint8_t *
+scx_rq_wqe(const struct scx_rq *rq, uint16_t index)
 {
 	return rq->q.ring.base +
 	       ((size_t)(index & ((1u << rq->q.log_depth) - 1u)) << rq->q.log_stride);
 }
 
 /* Where n bytes of a scatter entry go, or NULL after failing the WQE. */
-SCX_FN uint8_t *scx_scatter_at(
+SCX_FN uint8_t *
+scx_scatter_at(
 	struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe, const uint8_t *seg, uint32_t n)
 {
 	uint32_t key = scx_ld_be32(seg + 4);
@@ -108,7 +113,8 @@ SCX_FN uint8_t *scx_scatter_at(
 }
 
 /* IEEE 802.3 frame check sequence, four bits at a time: only queues that ask to see it pay. */
-SCX_SLOW uint32_t scx_fcs(const uint8_t *f, uint32_t len)
+SCX_SLOW uint32_t
+scx_fcs(const uint8_t *f, uint32_t len)
 {
 	static const uint32_t nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
 		0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8,
@@ -128,8 +134,9 @@ struct scx_piece {
 	uint32_t len;
 };
 
-SCX_SLOW bool scx_scatter(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe,
-	struct scx_piece *p, uint32_t nr_pieces, uint32_t len)
+SCX_SLOW bool
+scx_scatter(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe, struct scx_piece *p,
+	uint32_t nr_pieces, uint32_t len)
 {
 	uint32_t nr = 1u << (rq->q.log_stride - 4u), i, room = 0, left, n;
 	uint8_t *dst;
@@ -179,7 +186,8 @@ SCX_SLOW bool scx_scatter(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *w
 
 /* Anything but one entry that takes the frame as it is. Returns the bytes delivered, 0 after an
  * error. */
-SCX_SLOW uint32_t scx_deliver_parts(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe,
+SCX_SLOW uint32_t
+scx_deliver_parts(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe,
 	const struct scx_frame *f, bool strip)
 {
 	struct scx_piece p[3];
@@ -204,7 +212,8 @@ SCX_SLOW uint32_t scx_deliver_parts(struct scx_dp *dp, struct scx_rq *rq, const 
 	return scx_scatter(dp, rq, wqe, p, n, len) ? len : 0;
 }
 
-SCX_FN void scx_complete_receive(
+SCX_FN void
+scx_complete_receive(
 	struct scx_dp *dp, struct scx_rq *rq, const struct scx_rx *x, uint32_t len, bool strip)
 {
 	uint32_t l3l4 = (uint32_t)x->h.l3_type << CRL_CQE_L3_SHIFT |
@@ -232,7 +241,8 @@ SCX_FN void scx_complete_receive(
 }
 
 /* Third pass: one frame into its RQ. */
-SCX_FN void scx_receive_one(struct scx_dp *dp, const struct scx_frame *f, const struct scx_rx *x)
+SCX_FN void
+scx_receive_one(struct scx_dp *dp, const struct scx_frame *f, const struct scx_rx *x)
 {
 	struct scx_rq *rq = x->rq;
 	const uint8_t *wqe;
@@ -270,7 +280,8 @@ SCX_FN void scx_receive_one(struct scx_dp *dp, const struct scx_frame *f, const 
 
 /* Second pass: where will the frame go; have receive WQE, buffer and CQE on their way into the
  * cache. */
-SCX_FN void scx_receive_prefetch(struct scx_dp *dp, struct scx_rq *rq, uint16_t ahead)
+SCX_FN void
+scx_receive_prefetch(struct scx_dp *dp, struct scx_rq *rq, uint16_t ahead)
 {
 	uint16_t index = (uint16_t)(rq->ci + ahead);
 	const uint8_t *wqe = scx_rq_wqe(rq, index);
@@ -288,7 +299,8 @@ SCX_FN void scx_receive_prefetch(struct scx_dp *dp, struct scx_rq *rq, uint16_t 
 }
 
 /* nr <= SCX_RX_GROUP frames, each of 14 bytes or more. */
-SCX_FN void scx_receive_group(struct scx_dp *dp, const struct scx_frame *f, uint32_t nr)
+SCX_FN void
+scx_receive_group(struct scx_dp *dp, const struct scx_frame *f, uint32_t nr)
 {
 	struct scx_rx x[SCX_RX_GROUP];
 	const struct scx_rq *last = NULL;
@@ -320,7 +332,8 @@ SCX_FN void scx_receive_group(struct scx_dp *dp, const struct scx_frame *f, uint
 		scx_receive_one(dp, &f[i], &x[i]);
 }
 
-SCX_FN void scx_receive(struct scx_dp *dp, const struct scx_frame *f, uint32_t nr)
+SCX_FN void
+scx_receive(struct scx_dp *dp, const struct scx_frame *f, uint32_t nr)
 {
 	uint32_t n;
 

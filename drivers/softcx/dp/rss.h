@@ -26,7 +26,8 @@
 
 /* Microsoft, "RSS hashing functions": for each set bit of the input the key's 32 bits from there.
  */
-SCX_FN uint32_t scx_toeplitz(const uint8_t *key, const uint8_t *in, uint32_t n)
+SCX_FN uint32_t
+scx_toeplitz(const uint8_t *key, const uint8_t *in, uint32_t n)
 {
 	uint32_t window =
 		(uint32_t)key[0] << 24 | (uint32_t)key[1] << 16 | (uint32_t)key[2] << 8 | key[3];
@@ -44,7 +45,8 @@ SCX_FN uint32_t scx_toeplitz(const uint8_t *key, const uint8_t *in, uint32_t n)
 
 /* a and b of n bytes, the smaller one first: what rx_hash_symmetric makes of source and
  * destination. */
-SCX_FN void scx_hash_sort(uint8_t *a, uint8_t *b, uint32_t n)
+SCX_FN void
+scx_hash_sort(uint8_t *a, uint8_t *b, uint32_t n)
 {
 	uint8_t t[16];
 
@@ -57,8 +59,8 @@ SCX_FN void scx_hash_sort(uint8_t *a, uint8_t *b, uint32_t n)
 
 /* The hash's input, from a key of parse.h; returns its length. *type: as in the CQE (IP 3:2, L4
  * 7:6). */
-SCX_FN uint32_t scx_hash_input(
-	const struct scx_dp_tir *t, const uint8_t *key, uint8_t *in, uint8_t *type)
+SCX_FN uint32_t
+scx_hash_input(const struct scx_dp_tir *t, const uint8_t *key, uint8_t *in, uint8_t *type)
 {
 	uint16_t version = scx_get_be16(key + SCX_KEY_BITS) & (0xfu << 9);
 	bool v6 = t->l3_type == SCX_HASH_L3_IPV6, tcp = t->l4_type == SCX_HASH_L4_TCP;
@@ -100,7 +102,8 @@ SCX_FN uint32_t scx_hash_input(
 	return n;
 }
 
-SCX_FN uint32_t scx_rss_hash(const struct scx_dp_tir *t, const uint8_t *key, uint8_t *type)
+SCX_FN uint32_t
+scx_rss_hash(const struct scx_dp_tir *t, const uint8_t *key, uint8_t *type)
 {
 	uint8_t in[SCX_HASH_BYTES], x = 0;
 	uint32_t n = scx_hash_input(t, key, in, type), i;

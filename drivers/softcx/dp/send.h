@@ -32,15 +32,16 @@ struct scx_gather {
 
 /* Append a finished frame. False when it was dropped for its length, which is no error of the
  * queue. */
-SCX_FN void scx_frame_out(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
-	const uint8_t *data, uint32_t len, bool staged)
+SCX_FN void
+scx_frame_out(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, const uint8_t *data,
+	uint32_t len, bool staged)
 {
 	struct scx_frame *f;
 
 	if (SCX_UNLIKELY(len > dp->frame_max)) {
 		dp->stats.tx_too_long++;
-		scx_refuse(dp, SCX_DP_R_REMARK_TX_MTU, sq->q.sqn, q->index, q->w, q->bytes, len,
-			dp->frame_max);
+		scx_refuse(dp, SCX_DP_R_REMARK_TX_MTU, sq->q.sqn, q->index, q->w, CRL_WQEBB_BYTES,
+			len, dp->frame_max);
 		return;
 	}
 	f = &dp->batch.frame[dp->batch.nr++];
@@ -52,8 +53,9 @@ SCX_FN void scx_frame_out(struct scx_dp *dp, struct scx_sq *sq, const struct scx
 }
 
 /* A private copy of one piece, padded and with checksums. */
-SCX_FN void scx_frame_stage(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
-	const uint8_t *data, uint32_t len, uint32_t cs_flags)
+SCX_FN void
+scx_frame_stage(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, const uint8_t *data,
+	uint32_t len, uint32_t cs_flags)
 {
 	uint32_t out = len < SCX_FRAME_MIN ? SCX_FRAME_MIN : len;
 	uint8_t *copy = scx_stage(dp, out);
@@ -66,8 +68,8 @@ SCX_FN void scx_frame_stage(struct scx_dp *dp, struct scx_sq *sq, const struct s
 	scx_frame_out(dp, sq, q, copy, out, true);
 }
 
-SCX_SLOW bool scx_frame_bad_length(
-	struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint64_t len)
+SCX_SLOW bool
+scx_frame_bad_length(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint64_t len)
 {
 	if (len < SCX_ETH_HLEN)
 		return scx_wqe_refuse(
@@ -77,8 +79,9 @@ SCX_SLOW bool scx_frame_bad_length(
 }
 
 /* The bytes of a data segment, or NULL after failing the WQE. */
-SCX_FN const uint8_t *scx_segment_at(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
-	const uint8_t *seg, uint32_t len)
+SCX_FN const uint8_t *
+scx_segment_at(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, const uint8_t *seg,
+	uint32_t len)
 {
 	uint32_t key = scx_ld_be32(seg + 4);
 	uint64_t addr = crl_bswap64(scx_ld64(seg + 8));
@@ -102,8 +105,8 @@ SCX_FN const uint8_t *scx_segment_at(struct scx_dp *dp, struct scx_sq *sq, const
 }
 
 /* The Ethernet segment's offload requests, common to SEND and enhanced MPW. */
-SCX_FN bool scx_check_eth(
-	struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint32_t *cs_flags)
+SCX_FN bool
+scx_check_eth(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint32_t *cs_flags)
 {
 	uint32_t swp = scx_ld32(q->w + 16), w = scx_ld_be32(q->w + 20);
 
@@ -118,7 +121,8 @@ SCX_FN bool scx_check_eth(
 }
 
 /* Enhanced multi-packet send: after the two header segments every segment is one frame. */
-SCX_FN bool scx_send_empw(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
+SCX_FN bool
+scx_send_empw(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
 {
 	uint32_t off, cs_flags, inl;
 	const uint8_t *data;
@@ -159,7 +163,8 @@ SCX_FN bool scx_send_empw(struct scx_dp *dp, struct scx_sq *sq, const struct scx
 	return true;
 }
 
-SCX_FN void scx_gather_add(struct scx_gather *g, const uint8_t *data, uint32_t len)
+SCX_FN void
+scx_gather_add(struct scx_gather *g, const uint8_t *data, uint32_t len)
 {
 	if (len == 0)
 		return;
@@ -169,8 +174,9 @@ SCX_FN void scx_gather_add(struct scx_gather *g, const uint8_t *data, uint32_t l
 }
 
 /* Collect a SEND's pieces from offset off on: data segments, inline or by pointer. */
-SCX_FN bool scx_gather_segments(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
-	uint32_t off, struct scx_gather *g)
+SCX_FN bool
+scx_gather_segments(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint32_t off,
+	struct scx_gather *g)
 {
 	while (off < q->bytes) {
 		uint32_t len = scx_ld_be32(q->w + off);
@@ -198,7 +204,8 @@ SCX_FN bool scx_gather_segments(struct scx_dp *dp, struct scx_sq *sq, const stru
 }
 
 /* Bytes that min_wqe_inline_mode wants inlined, for the headers at the front of the frame. */
-SCX_SLOW uint32_t scx_inline_least(const struct scx_sq *sq, const uint8_t *hdr, uint32_t len)
+SCX_SLOW uint32_t
+scx_inline_least(const struct scx_sq *sq, const uint8_t *hdr, uint32_t len)
 {
 	struct scx_headers h;
 
@@ -223,7 +230,8 @@ SCX_SLOW uint32_t scx_inline_least(const struct scx_sq *sq, const uint8_t *hdr, 
 }
 
 /* The pieces, with the tag put in after the addresses, into the stage. */
-SCX_FN void scx_send_gathered(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
+SCX_FN void
+scx_send_gathered(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
 	const struct scx_gather *g, uint32_t tag, uint32_t cs_flags)
 {
 	uint32_t hole = tag != 0 ? SCX_VLAN_HLEN : 0u, len = g->len + hole, i;
@@ -247,7 +255,8 @@ SCX_FN void scx_send_gathered(struct scx_dp *dp, struct scx_sq *sq, const struct
 }
 
 /* SEND: one frame, headers inlined or not, then a gather list. */
-SCX_FN bool scx_send_one(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
+SCX_FN bool
+scx_send_one(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
 {
 	uint32_t cs_flags, word, inl, tag = 0;
 	struct scx_gather g;
@@ -288,7 +297,8 @@ SCX_FN bool scx_send_one(struct scx_dp *dp, struct scx_sq *sq, const struct scx_
 }
 
 /* Execute the next WQE of the queue. A WQE that fails sends none of its frames. */
-SCX_FN void scx_send_next(struct scx_dp *dp, struct scx_sq *sq)
+SCX_FN void
+scx_send_next(struct scx_dp *dp, struct scx_sq *sq)
 {
 	struct scx_batch *b = &dp->batch;
 	uint32_t nr = b->nr, referenced = b->referenced;

@@ -27,28 +27,33 @@
 #define SCX_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* Relaxed: one load of the word, no order with other accesses. */
-CRL_FN uint32_t scx_ld32(const void *p)
+CRL_FN uint32_t
+scx_ld32(const void *p)
 {
 	return *(const volatile uint32_t *)p;
 }
 
-CRL_FN uint64_t scx_ld64(const void *p)
+CRL_FN uint64_t
+scx_ld64(const void *p)
 {
 	return *(const volatile uint64_t *)p;
 }
 
-CRL_FN uint32_t scx_ld_be32(const void *p)
+CRL_FN uint32_t
+scx_ld_be32(const void *p)
 {
 	return crl_bswap32(scx_ld32(p));
 }
 
 /* A word in private or already checked memory, at any alignment. */
-CRL_FN uint16_t scx_get_be16(const uint8_t *p)
+CRL_FN uint16_t
+scx_get_be16(const uint8_t *p)
 {
 	return (uint16_t)((uint32_t)p[0] << 8 | p[1]);
 }
 
-CRL_FN void scx_put_be16(uint8_t *p, uint16_t v)
+CRL_FN void
+scx_put_be16(uint8_t *p, uint16_t v)
 {
 	p[0] = (uint8_t)(v >> 8);
 	p[1] = (uint8_t)v;
@@ -56,7 +61,8 @@ CRL_FN void scx_put_be16(uint8_t *p, uint16_t v)
 
 /* Acquire: what the driver stored before this word is seen by later loads. Pairs with the driver's
  * barrier between WQEs and record, and between record and UAR. */
-CRL_FN uint32_t scx_ld32_acquire(const void *p)
+CRL_FN uint32_t
+scx_ld32_acquire(const void *p)
 {
 #if defined(__CUDA_ARCH__)
 	uint32_t v = scx_ld32(p);
@@ -67,25 +73,34 @@ CRL_FN uint32_t scx_ld32_acquire(const void *p)
 #endif
 }
 
-CRL_FN uint64_t scx_ld64_acquire(const void *p)
+/*
+ * Acquire, and the word becomes 0: what a doorbell register was rung with, each value once. A plain
+ * load comes first, so that an idle register costs no locked access.
+ */
+CRL_FN uint64_t
+scx_take64(void *p)
 {
+	if (scx_ld64(p) == 0)
+		return 0;
 #if defined(__CUDA_ARCH__)
-	uint64_t v = scx_ld64(p);
+	unsigned long long v = atomicExch_system((unsigned long long *)p, 0ull);
 	__threadfence_system();
 	return v;
 #else
-	return __atomic_load_n((const uint64_t *)p, __ATOMIC_ACQUIRE);
+	return __atomic_exchange_n((uint64_t *)p, 0, __ATOMIC_ACQUIRE);
 #endif
 }
 
-CRL_FN void scx_st64(void *p, uint64_t v)
+CRL_FN void
+scx_st64(void *p, uint64_t v)
 {
 	*(volatile uint64_t *)p = v;
 }
 
 /* Release: payload and the rest of the CQE are visible to whoever sees this word. Pairs with the
  * driver's barrier between reading the owner bit and reading the CQE. */
-CRL_FN void scx_st64_release(void *p, uint64_t v)
+CRL_FN void
+scx_st64_release(void *p, uint64_t v)
 {
 #if defined(__CUDA_ARCH__)
 	__threadfence_system();
@@ -95,7 +110,8 @@ CRL_FN void scx_st64_release(void *p, uint64_t v)
 #endif
 }
 
-CRL_FN void scx_prefetch_read(const void *p)
+CRL_FN void
+scx_prefetch_read(const void *p)
 {
 #if !defined(__CUDA_ARCH__)
 	__builtin_prefetch(p, 0, 3);
@@ -104,7 +120,8 @@ CRL_FN void scx_prefetch_read(const void *p)
 #endif
 }
 
-CRL_FN void scx_prefetch_write(const void *p)
+CRL_FN void
+scx_prefetch_write(const void *p)
 {
 #if !defined(__CUDA_ARCH__)
 	__builtin_prefetch(p, 1, 3);
@@ -117,7 +134,8 @@ CRL_FN void scx_prefetch_write(const void *p)
  * n bytes between memory that does not overlap. Up to 128 bytes by a few moves of fixed size that
  * may overlap each other: a call of memcpy costs more than the frame at 64 bytes.
  */
-CRL_FN void scx_copy(void *dst, const void *src, size_t n)
+CRL_FN void
+scx_copy(void *dst, const void *src, size_t n)
 {
 	uint8_t *d = (uint8_t *)dst;
 	const uint8_t *s = (const uint8_t *)src;

@@ -54,8 +54,6 @@ struct scx_rq {
 };
 
 struct scx_page {
-	uint64_t reg[4]; /* send doorbells at 0x800, 0x900, 0xa00, 0xb00 as last seen */
-	uint64_t arm;
 	uint32_t sq, cq; /* heads of the lists of queues that name this page */
 };
 
@@ -138,8 +136,8 @@ struct scx_dp {
 
 /* Queue a report for the control side; refusals may be lost (counted), events find room kept for
  * them. */
-SCX_FN struct scx_dp_report *scx_report(
-	struct scx_dp *dp, enum scx_dp_report_kind kind, uint32_t num)
+SCX_FN struct scx_dp_report *
+scx_report(struct scx_dp *dp, enum scx_dp_report_kind kind, uint32_t num)
 {
 	struct scx_dp_report *r;
 
@@ -155,7 +153,8 @@ SCX_FN struct scx_dp_report *scx_report(
 	return r;
 }
 
-SCX_SLOW void scx_refuse(struct scx_dp *dp, enum scx_dp_refuse why, uint32_t num, uint32_t index,
+SCX_SLOW void
+scx_refuse(struct scx_dp *dp, enum scx_dp_refuse why, uint32_t num, uint32_t index,
 	const void *bytes, size_t nr_bytes, uint64_t v0, uint64_t v1)
 {
 	struct scx_dp_report *r = scx_report(dp, SCX_DP_REFUSED, num);

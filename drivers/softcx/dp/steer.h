@@ -12,7 +12,8 @@
 #include "rss.h"
 
 /* Recompute what depends on rules and TIRs; after every change. */
-SCX_SLOW void scx_steer_changed(struct scx_dp *dp)
+SCX_SLOW void
+scx_steer_changed(struct scx_dp *dp)
 {
 	static const uint8_t hashed[][2] = {/* offset, bytes of what rss.h reads */
 		{SCX_KEY_PROTO, 1}, {SCX_KEY_TCP, 4}, {SCX_KEY_UDP, 4}, {SCX_KEY_SRC, 16},
@@ -36,7 +37,8 @@ SCX_SLOW void scx_steer_changed(struct scx_dp *dp)
 	bits[SCX_KEY_BITS] |= (uint8_t)((SCX_KEY_FRAG | 0xfu << 9) >> 8);
 }
 
-SCX_FN bool scx_rule_matches(const struct scx_dp_rule *r, const uint64_t *key)
+SCX_FN bool
+scx_rule_matches(const struct scx_dp_rule *r, const uint64_t *key)
 {
 	uint64_t mask[8], match[8], diff = 0;
 	uint32_t i;
@@ -48,7 +50,8 @@ SCX_FN bool scx_rule_matches(const struct scx_dp_rule *r, const uint64_t *key)
 	return diff == 0;
 }
 
-SCX_FN struct scx_rq *scx_rq_find(struct scx_dp *dp, uint32_t rqn)
+SCX_FN struct scx_rq *
+scx_rq_find(struct scx_dp *dp, uint32_t rqn)
 {
 	struct scx_rq *rq = &dp->rq[rqn & (SCX_DP_RQ_MAX - 1u)];
 
@@ -56,7 +59,8 @@ SCX_FN struct scx_rq *scx_rq_find(struct scx_dp *dp, uint32_t rqn)
 }
 
 /* TIR to RQ; NULL when the TIR, its table or its queue is not there. */
-SCX_FN struct scx_rq *scx_tir_rq(struct scx_dp *dp, uint32_t tirn, struct scx_flow *fl)
+SCX_FN struct scx_rq *
+scx_tir_rq(struct scx_dp *dp, uint32_t tirn, struct scx_flow *fl)
 {
 	uint32_t slot = tirn & (SCX_DP_TIR_MAX - 1u);
 	const struct scx_dp_tir *t = &dp->tir[slot];
@@ -76,7 +80,8 @@ SCX_FN struct scx_rq *scx_tir_rq(struct scx_dp *dp, uint32_t tirn, struct scx_fl
 }
 
 /* The walk. fl->key is set. */
-SCX_SLOW void scx_steer_walk(struct scx_dp *dp, struct scx_flow *fl)
+SCX_SLOW void
+scx_steer_walk(struct scx_dp *dp, struct scx_flow *fl)
 {
 	uint32_t i;
 
@@ -100,7 +105,8 @@ SCX_SLOW void scx_steer_walk(struct scx_dp *dp, struct scx_flow *fl)
 }
 
 /* Multilinear hash: eight independent multiplications, so that its latency is one of them. */
-CRL_FN uint32_t scx_flow_slot(const uint64_t *k)
+CRL_FN uint32_t
+scx_flow_slot(const uint64_t *k)
 {
 	uint64_t h = k[0] * 0x9e3779b97f4a7c15ull + k[1] * 0xbf58476d1ce4e5b9ull +
 		     k[2] * 0x94d049bb133111ebull + k[3] * 0xd6e8feb86659fd93ull +
@@ -112,7 +118,8 @@ CRL_FN uint32_t scx_flow_slot(const uint64_t *k)
 CRL_STATIC_ASSERT(SCX_FLOW_SLOTS == 1u << 12, "scx_flow_slot takes the top 12 bits");
 
 /* The flow of these headers, walked for if it is not cached. Valid until the next call. */
-SCX_FN const struct scx_flow *scx_steer(struct scx_dp *dp, const struct scx_headers *h)
+SCX_FN const struct scx_flow *
+scx_steer(struct scx_dp *dp, const struct scx_headers *h)
 {
 	uint64_t key[8], diff = 0;
 	struct scx_flow *fl;

@@ -38,12 +38,14 @@ struct end {
 	uint64_t lent; /* up to here recv() handed frames out, which the next recv() gives back */
 };
 
-static uint32_t frame_room(uint32_t len)
+static uint32_t
+frame_room(uint32_t len)
 {
 	return (uint32_t)sizeof(struct head) + ((len + 7u) & ~7u);
 }
 
-static unsigned end_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
+static unsigned
+end_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
 {
 	struct pipe *p = ((struct end *)w)->out;
 	uint64_t tail = atomic_load_explicit(&p->tail, memory_order_relaxed);
@@ -74,7 +76,8 @@ static unsigned end_send(struct scx_wire *w, const struct scx_frame *f, unsigned
 	return i;
 }
 
-static unsigned end_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
+static unsigned
+end_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 {
 	struct end *e = (struct end *)w;
 	struct pipe *p = e->in;
@@ -100,13 +103,15 @@ static unsigned end_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 	return i;
 }
 
-static void pipe_put(struct pipe *p)
+static void
+pipe_put(struct pipe *p)
 {
 	if (atomic_fetch_sub(&p->refs, 1) == 1)
 		free(p);
 }
 
-static void end_close(struct scx_wire *w)
+static void
+end_close(struct scx_wire *w)
 {
 	struct end *e = (struct end *)w;
 
@@ -115,10 +120,22 @@ static void end_close(struct scx_wire *w)
 	free(e);
 }
 
-static const struct scx_wire_ops loopback_ops = {"loopback", end_send, end_recv, end_close};
-static const struct scx_wire_ops cable_ops = {"cable", end_send, end_recv, end_close};
+static const struct scx_wire_ops loopback_ops = {
+	.name = "loopback",
+	.send = end_send,
+	.recv = end_recv,
+	.close = end_close,
+};
 
-static struct pipe *pipe_new(void)
+static const struct scx_wire_ops cable_ops = {
+	.name = "cable",
+	.send = end_send,
+	.recv = end_recv,
+	.close = end_close,
+};
+
+static struct pipe *
+pipe_new(void)
 {
 	struct pipe *p = aligned_alloc(64, (sizeof(*p) + 63) & ~(size_t)63);
 
@@ -130,7 +147,8 @@ static struct pipe *pipe_new(void)
 	return p;
 }
 
-struct scx_wire *scx_wire_loopback(void)
+struct scx_wire *
+scx_wire_loopback(void)
 {
 	struct end *e = calloc(1, sizeof(*e));
 	struct pipe *p = pipe_new();
@@ -146,7 +164,8 @@ struct scx_wire *scx_wire_loopback(void)
 	return &e->wire;
 }
 
-int scx_wire_pair(struct scx_wire **a, struct scx_wire **b)
+int
+scx_wire_pair(struct scx_wire **a, struct scx_wire **b)
 {
 	struct end *x = calloc(1, sizeof(*x)), *y = calloc(1, sizeof(*y));
 	struct pipe *p = pipe_new(), *q = pipe_new();

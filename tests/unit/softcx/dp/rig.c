@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-static void put32(uint8_t *p, uint32_t v)
+void
+rig_put_be32(uint8_t *p, uint32_t v)
 {
 	p[0] = (uint8_t)(v >> 24);
 	p[1] = (uint8_t)(v >> 16);
@@ -12,17 +13,20 @@ static void put32(uint8_t *p, uint32_t v)
 	p[3] = (uint8_t)v;
 }
 
-uint32_t rig_be32(const uint8_t *p)
+uint32_t
+rig_be32(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-uint16_t rig_be16(const uint8_t *p)
+uint16_t
+rig_be16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-static void *zalloc(size_t n)
+static void *
+zalloc(size_t n)
 {
 	void *p = aligned_alloc(4096, (n + 4095) & ~(size_t)4095);
 
@@ -31,7 +35,8 @@ static void *zalloc(size_t n)
 	return p;
 }
 
-struct rig *rig_new(uint64_t seed)
+struct rig *
+rig_new(uint64_t seed)
 {
 	struct rig *r = calloc(1, sizeof(*r));
 	struct scx_dp_cmd c = {.op = SCX_DP_MKEY_SET};
@@ -53,7 +58,8 @@ struct rig *rig_new(uint64_t seed)
 	return r;
 }
 
-void rig_free(struct rig *r)
+void
+rig_free(struct rig *r)
 {
 	free(r->dp);
 	free(r->uar);
@@ -61,7 +67,8 @@ void rig_free(struct rig *r)
 	free(r);
 }
 
-void rig_cq(struct rig *r, struct rig_cq *cq, uint32_t log, int collapsed, int oi)
+void
+rig_cq(struct rig *r, struct rig_cq *cq, uint32_t log, int collapsed, int oi)
 {
 	struct scx_dp_cmd c = {.op = SCX_DP_CQ_SET};
 	uint32_t i;
@@ -84,7 +91,8 @@ void rig_cq(struct rig *r, struct rig_cq *cq, uint32_t log, int collapsed, int o
 	assert_int_equal(scx_dp_apply(r->dp, &c), 0);
 }
 
-void rig_sq(struct rig *r, struct rig_sq *sq, struct rig_cq *cq, uint32_t sqn, uint32_t log)
+void
+rig_sq(struct rig *r, struct rig_sq *sq, struct rig_cq *cq, uint32_t sqn, uint32_t log)
 {
 	struct scx_dp_cmd c = {.op = SCX_DP_SQ_SET};
 
@@ -108,7 +116,8 @@ void rig_sq(struct rig *r, struct rig_sq *sq, struct rig_cq *cq, uint32_t sqn, u
 	assert_int_equal(rig_apply(r, SCX_DP_SQ_STATE, sqn, 1), 0);
 }
 
-void rig_rq(struct rig *r, struct rig_rq *rq, struct rig_cq *cq, uint32_t rqn, uint32_t log,
+void
+rig_rq(struct rig *r, struct rig_rq *rq, struct rig_cq *cq, uint32_t rqn, uint32_t log,
 	uint32_t log_stride)
 {
 	struct scx_dp_cmd c = {.op = SCX_DP_RQ_SET};
@@ -134,29 +143,34 @@ void rig_rq(struct rig *r, struct rig_rq *rq, struct rig_cq *cq, uint32_t rqn, u
 	assert_int_equal(rig_apply(r, SCX_DP_RQ_STATE, rqn, 1), 0);
 }
 
-void rig_cq_free(struct rig_cq *cq)
+void
+rig_cq_free(struct rig_cq *cq)
 {
 	free(cq->ring);
 }
 
-void rig_sq_free(struct rig_sq *sq)
+void
+rig_sq_free(struct rig_sq *sq)
 {
 	free(sq->ring);
 }
 
-void rig_rq_free(struct rig_rq *rq)
+void
+rig_rq_free(struct rig_rq *rq)
 {
 	free(rq->ring);
 }
 
-int rig_apply(struct rig *r, enum scx_dp_op op, uint32_t num, uint32_t arg)
+int
+rig_apply(struct rig *r, enum scx_dp_op op, uint32_t num, uint32_t arg)
 {
 	struct scx_dp_cmd c = {.op = op, .num = num, .arg = arg};
 
 	return scx_dp_apply(r->dp, &c);
 }
 
-void rig_tir(struct rig *r, uint32_t tirn, uint32_t rqn)
+void
+rig_tir(struct rig *r, uint32_t tirn, uint32_t rqn)
 {
 	struct scx_dp_cmd c = {.op = SCX_DP_TIR_SET};
 
@@ -165,7 +179,8 @@ void rig_tir(struct rig *r, uint32_t tirn, uint32_t rqn)
 	assert_int_equal(scx_dp_apply(r->dp, &c), 0);
 }
 
-uint32_t rig_rule(struct rig *r, uint32_t priority, const uint8_t *dmac, enum scx_flow_dest dest,
+uint32_t
+rig_rule(struct rig *r, uint32_t priority, const uint8_t *dmac, enum scx_flow_dest dest,
 	uint32_t tirn)
 {
 	struct scx_dp_cmd c = {.op = SCX_DP_RULE_ADD};
@@ -183,103 +198,8 @@ uint32_t rig_rule(struct rig *r, uint32_t priority, const uint8_t *dmac, enum sc
 	return c.u.rule.id;
 }
 
-uint8_t *rig_wqebb(struct rig_sq *sq, uint32_t off)
-{
-	return sq->ring + (((size_t)sq->pi * 64 + off) & (((size_t)64 << sq->log) - 1));
-}
-
-void rig_put(struct rig_sq *sq, uint32_t off, const void *bytes, uint32_t n)
-{
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		*rig_wqebb(sq, off + i) = ((const uint8_t *)bytes)[i];
-}
-
-void rig_put32(struct rig_sq *sq, uint32_t off, uint32_t v)
-{
-	put32(rig_wqebb(sq, off), v);
-}
-
-void rig_ctrl(struct rig_sq *sq, uint8_t opcode, uint32_t ds, uint8_t ce)
-{
-	uint32_t i;
-
-	for (i = 0; i < ((ds + 3) / 4 ? (ds + 3) / 4 : 1); i++)
-		memset(rig_wqebb(sq, i * 64), 0, 64);
-	rig_put32(sq, 0, (uint32_t)sq->pi << 8 | opcode);
-	rig_put32(sq, 4, sq->sqn << 8 | ds);
-	rig_put32(sq, 8, (uint32_t)ce << 2);
-}
-
-void rig_eth(struct rig_sq *sq, uint8_t cs_flags, uint16_t inline_word)
-{
-	rig_put32(sq, 20, (uint32_t)cs_flags << 24);
-	rig_put32(sq, 28, (uint32_t)inline_word << 16);
-}
-
-void rig_dseg(struct rig_sq *sq, uint32_t off, uint32_t len, uint32_t key, uint64_t addr)
-{
-	rig_put32(sq, off, len);
-	rig_put32(sq, off + 4, key);
-	rig_put32(sq, off + 8, (uint32_t)(addr >> 32));
-	rig_put32(sq, off + 12, (uint32_t)addr);
-}
-
-static uint16_t last_index; /* of the WQE posted last, for the doorbell */
-
-void rig_post(struct rig_sq *sq, uint32_t ds)
-{
-	last_index = sq->pi;
-	sq->pi = (uint16_t)(sq->pi + (ds ? (ds + 3) / 4 : 1));
-}
-
-void rig_ring(struct rig *r, struct rig_sq *sq)
-{
-	uint8_t db[8];
-
-	put32((uint8_t *)&sq->rec[1], sq->pi);
-	put32(db, (uint32_t)last_index << 8 | 0x0a);
-	put32(db + 4, sq->sqn << 8 | 3);
-	memcpy(r->uar + RIG_PAGE * 4096 + 0x800, db, 8);
-}
-
-void rig_send(struct rig_sq *sq, uint32_t off, uint32_t len, uint8_t ce, uint8_t cs_flags)
-{
-	rig_ctrl(sq, 0x0a, 3, ce);
-	rig_eth(sq, cs_flags, 0);
-	rig_dseg(sq, 32, len, RIG_KEY, RIG_IOVA + off);
-	rig_post(sq, 3);
-}
-
-void rig_empw_inline(struct rig_sq *sq, const uint8_t *frame, uint32_t len, uint8_t ce)
-{
-	uint32_t ds = 2 + (4 + len + 15) / 16;
-
-	rig_ctrl(sq, 0x29, ds, ce);
-	rig_eth(sq, 0, 0);
-	rig_put32(sq, 32, 0x80000000u | len);
-	rig_put(sq, 36, frame, len);
-	rig_post(sq, ds);
-}
-
-void rig_rq_post(struct rig_rq *rq, uint32_t base, uint32_t size, uint32_t nr)
-{
-	uint32_t i, mask = (1u << rq->log) - 1;
-
-	for (i = 0; i < nr; i++, rq->pi++) {
-		uint8_t *w = rq->ring + ((size_t)(rq->pi & mask) << rq->log_stride);
-		uint64_t at = RIG_IOVA + base + (uint64_t)(rq->pi & mask) * size;
-
-		put32(w, size);
-		put32(w + 4, RIG_KEY);
-		put32(w + 8, (uint32_t)(at >> 32));
-		put32(w + 12, (uint32_t)at);
-	}
-	put32((uint8_t *)&rq->rec[0], 0x5a0000u | rq->pi); /* high bits as net_mlx5 leaves them */
-}
-
-void rig_step(struct rig *r, struct scx_wire *w)
+void
+rig_step(struct rig *r, struct scx_wire *w)
 {
 	struct scx_dp_report rep;
 	unsigned i;
@@ -299,7 +219,8 @@ void rig_step(struct rig *r, struct scx_wire *w)
 	fail_msg("the data path does not come to rest");
 }
 
-const uint8_t *rig_cqe(struct rig_cq *cq)
+const uint8_t *
+rig_cqe(struct rig_cq *cq)
 {
 	const uint8_t *e =
 		cq->ring + (size_t)(cq->collapsed ? 0 : cq->ci & ((1u << cq->log) - 1)) * 64;
@@ -307,16 +228,18 @@ const uint8_t *rig_cqe(struct rig_cq *cq)
 	if (e[63] >> 4 == 0xf || (e[63] & 1) != (cq->ci >> cq->log & 1))
 		return NULL;
 	cq->ci++;
-	put32((uint8_t *)&cq->rec[0], cq->ci);
+	rig_put_be32((uint8_t *)&cq->rec[0], cq->ci);
 	return e;
 }
 
-uint16_t rig_cqe_counter(const uint8_t *cqe)
+uint16_t
+rig_cqe_counter(const uint8_t *cqe)
 {
 	return rig_be16(cqe + 60);
 }
 
-void rig_expect_refusal(struct rig *r, enum scx_dp_refuse why)
+void
+rig_expect_refusal(struct rig *r, enum scx_dp_refuse why)
 {
 	unsigned i, refused = 0;
 
@@ -330,56 +253,12 @@ void rig_expect_refusal(struct rig *r, enum scx_dp_refuse why)
 	r->nr_reports = 0;
 }
 
-void rig_expect_quiet(struct rig *r)
+void
+rig_expect_quiet(struct rig *r)
 {
 	unsigned i;
 
 	for (i = 0; i < r->nr_reports; i++)
 		assert_int_not_equal(r->report[i].kind, SCX_DP_REFUSED);
 	r->nr_reports = 0;
-}
-
-uint16_t rig_sum16(const uint8_t *p, uint32_t n, uint32_t start)
-{
-	uint32_t s = start, i;
-
-	for (i = 0; i + 1 < n; i += 2)
-		s += (uint32_t)p[i] << 8 | p[i + 1];
-	if (n & 1)
-		s += (uint32_t)p[n - 1] << 8;
-	while (s >> 16)
-		s = (s & 0xffff) + (s >> 16);
-	return (uint16_t)s;
-}
-
-uint8_t *rig_udp4(uint8_t *f, uint32_t len, uint16_t sport, uint16_t dport)
-{
-	static const uint8_t eth[14] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
-	static const uint8_t ip[20] = {
-		0x45, 0, 0, 0, 0, 1, 0, 0, 64, 17, 0, 0, 198, 18, 0, 1, 198, 18, 0, 2};
-	uint32_t i, udp = len - 34;
-	uint16_t c;
-
-	memcpy(f, eth, 14);
-	memcpy(f + 14, ip, 20);
-	f[16] = (uint8_t)((len - 14) >> 8);
-	f[17] = (uint8_t)(len - 14);
-	c = (uint16_t)~rig_sum16(f + 14, 20, 0);
-	f[24] = (uint8_t)(c >> 8);
-	f[25] = (uint8_t)c;
-	f[34] = (uint8_t)(sport >> 8);
-	f[35] = (uint8_t)sport;
-	f[36] = (uint8_t)(dport >> 8);
-	f[37] = (uint8_t)dport;
-	f[38] = (uint8_t)(udp >> 8);
-	f[39] = (uint8_t)udp;
-	f[40] = f[41] = 0;
-	for (i = 42; i < len; i++)
-		f[i] = (uint8_t)(i * 7 + sport);
-	c = (uint16_t)~rig_sum16(f + 34, udp, rig_sum16(f + 26, 8, 17 + udp));
-	if (c == 0)
-		c = 0xffff;
-	f[40] = (uint8_t)(c >> 8);
-	f[41] = (uint8_t)c;
-	return f;
 }

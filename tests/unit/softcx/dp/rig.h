@@ -97,6 +97,7 @@ void rig_step(struct rig *r, struct scx_wire *w);
 /* Next CQE of the driver's, or NULL; taken, the record is written. */
 const uint8_t *rig_cqe(struct rig_cq *cq);
 uint16_t rig_cqe_counter(const uint8_t *cqe);
+void rig_put_be32(uint8_t *p, uint32_t v); /* big-endian */
 uint32_t rig_be32(const uint8_t *p);
 uint16_t rig_be16(const uint8_t *p);
 /* The one refusal since the last call must be this one. */

@@ -2,7 +2,8 @@
 /* See rig.h: one SQ and one RQ on a loopback. */
 #include "rig.h"
 
-int rig_port_setup(void **state)
+int
+rig_port_setup(void **state)
 {
 	static struct rig_port f;
 
@@ -18,7 +19,8 @@ int rig_port_setup(void **state)
 	return 0;
 }
 
-int rig_port_teardown(void **state)
+int
+rig_port_teardown(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -30,7 +32,8 @@ int rig_port_teardown(void **state)
 	return 0;
 }
 
-const uint8_t *rig_expect_frame(struct rig_port *f, const uint8_t *frame, uint32_t len)
+const uint8_t *
+rig_expect_frame(struct rig_port *f, const uint8_t *frame, uint32_t len)
 {
 	const uint8_t *e = rig_cqe(&f->rx_cq);
 	uint32_t slot;
@@ -44,7 +47,8 @@ const uint8_t *rig_expect_frame(struct rig_port *f, const uint8_t *frame, uint32
 	return e;
 }
 
-void rig_expect_sent(struct rig_port *f, uint16_t index, uint8_t opcode)
+void
+rig_expect_sent(struct rig_port *f, uint16_t index, uint8_t opcode)
 {
 	const uint8_t *e = rig_cqe(&f->tx_cq);
 
@@ -55,7 +59,8 @@ void rig_expect_sent(struct rig_port *f, uint16_t index, uint8_t opcode)
 	assert_int_equal(rig_be32(e + 0x20), f->sq.sqn & 0xfff);
 }
 
-void rig_expect_error(struct rig_cq *cq, uint8_t opcode, uint16_t index, uint8_t syndrome)
+void
+rig_expect_error(struct rig_cq *cq, uint8_t opcode, uint16_t index, uint8_t syndrome)
 {
 	const uint8_t *e = rig_cqe(cq);
 
@@ -66,7 +71,8 @@ void rig_expect_error(struct rig_cq *cq, uint8_t opcode, uint16_t index, uint8_t
 	assert_int_not_equal(e[54], 0);
 }
 
-void rig_go(struct rig_port *f)
+void
+rig_go(struct rig_port *f)
 {
 	rig_ring(f->r, &f->sq);
 	rig_step(f->r, NULL);

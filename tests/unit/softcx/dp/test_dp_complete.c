@@ -5,7 +5,8 @@
  */
 #include "rig.h"
 
-static void nops(struct rig_port *f, uint32_t n, uint8_t ce)
+static void
+nops(struct rig_port *f, uint32_t n, uint8_t ce)
 {
 	uint32_t i;
 
@@ -18,7 +19,8 @@ static void nops(struct rig_port *f, uint32_t n, uint8_t ce)
 }
 
 /* A second SQ with a CQ of its own, in place of the fixture's. */
-static void with_cq(struct rig_port *f, uint32_t log, int collapsed, int oi)
+static void
+with_cq(struct rig_port *f, uint32_t log, int collapsed, int oi)
 {
 	assert_int_equal(rig_apply(f->r, SCX_DP_SQ_DEL, f->sq.sqn, 0), 0);
 	assert_int_equal(rig_apply(f->r, SCX_DP_CQ_DEL, f->tx_cq.cqn, 0), 0);
@@ -28,7 +30,8 @@ static void with_cq(struct rig_port *f, uint32_t log, int collapsed, int oi)
 	rig_sq(f->r, &f->sq, &f->tx_cq, 0x1806, 6);
 }
 
-static void test_laps(void **state)
+static void
+test_laps(void **state)
 {
 	struct rig_port *f = *state;
 	uint32_t i;
@@ -43,7 +46,8 @@ static void test_laps(void **state)
 }
 
 /* The producer passes 2^16 and the 24 bits of the record are all that counts. */
-static void test_record_bits(void **state)
+static void
+test_record_bits(void **state)
 {
 	struct rig_port *f = *state;
 	uint32_t i;
@@ -57,7 +61,8 @@ static void test_record_bits(void **state)
 	rig_expect_quiet(f->r);
 }
 
-static void test_collapsed(void **state)
+static void
+test_collapsed(void **state)
 {
 	struct rig_port *f = *state;
 	uint32_t i;
@@ -71,7 +76,8 @@ static void test_collapsed(void **state)
 	rig_expect_quiet(f->r);
 }
 
-static void test_overrun(void **state)
+static void
+test_overrun(void **state)
 {
 	struct rig_port *f = *state;
 	uint32_t i;
@@ -91,7 +97,8 @@ static void test_overrun(void **state)
 	assert_null(rig_cqe(&f->tx_cq));
 }
 
-static void test_overrun_ignored(void **state)
+static void
+test_overrun_ignored(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -103,7 +110,8 @@ static void test_overrun_ignored(void **state)
 }
 
 /* An RQ whose CQ is full stops as well. */
-static void test_overrun_receive(void **state)
+static void
+test_overrun_receive(void **state)
 {
 	struct rig_port *f = *state;
 	struct rig_cq small;
@@ -128,7 +136,8 @@ static void test_overrun_receive(void **state)
 	rig_rq_free(&rq);
 }
 
-static void test_init(void **state)
+static void
+test_init(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -140,7 +149,8 @@ static void test_init(void **state)
 	rig_expect_refusal(f->r, SCX_DP_R_CQ_NOT_INIT); /* once a CQ */
 }
 
-static void arm(struct rig_port *f, uint32_t sn, int solicited, uint32_t ci)
+static void
+arm(struct rig_port *f, uint32_t sn, int solicited, uint32_t ci)
 {
 	uint32_t db[2] = {__builtin_bswap32(sn << 28 | (solicited ? 1u << 24 : 0) | ci),
 		__builtin_bswap32(f->tx_cq.cqn)};
@@ -150,7 +160,8 @@ static void arm(struct rig_port *f, uint32_t sn, int solicited, uint32_t ci)
 	rig_step(f->r, NULL);
 }
 
-static uint32_t events(struct rig_port *f)
+static uint32_t
+events(struct rig_port *f)
 {
 	uint32_t i, n = 0;
 
@@ -163,7 +174,8 @@ static uint32_t events(struct rig_port *f)
 	return n;
 }
 
-static void test_arm(void **state)
+static void
+test_arm(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -191,7 +203,8 @@ static void test_arm(void **state)
 }
 
 /* Two CQs armed by one register so fast that the first value is never seen. */
-static void test_arm_overwritten(void **state)
+static void
+test_arm_overwritten(void **state)
 {
 	struct rig_port *f = *state;
 	uint32_t db[2] = {0x10000000u, __builtin_bswap32(f->rx_cq.cqn)};
@@ -210,7 +223,8 @@ static void test_arm_overwritten(void **state)
 
 /* WQEs after the failing one: flushed, a CQE each as CE says, in order; none of them is executed.
  */
-static void test_flush(void **state)
+static void
+test_flush(void **state)
 {
 	struct rig_port *f = *state;
 	struct scx_dp_cmd q = {.op = SCX_DP_QUERY_SQ, .num = f->sq.sqn};
@@ -251,7 +265,8 @@ static void test_flush(void **state)
 }
 
 /* MODIFY_SQ to ERR and MODIFY_RQ to ERR flush what is posted. */
-static void test_to_error(void **state)
+static void
+test_to_error(void **state)
 {
 	struct rig_port *f = *state;
 	uint32_t i;
@@ -269,7 +284,8 @@ static void test_to_error(void **state)
 }
 
 /* Timestamps are the caller's clock, big-endian at 0x30. */
-static void test_clock(void **state)
+static void
+test_clock(void **state)
 {
 	struct rig_port *f = *state;
 	static const uint8_t want[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -279,7 +295,8 @@ static void test_clock(void **state)
 	assert_memory_equal(rig_cqe(&f->tx_cq) + 0x30, want, 8);
 }
 
-int main(void)
+int
+main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, rig_port_setup, rig_port_teardown)

@@ -5,7 +5,8 @@
  */
 #include "rig.h"
 
-static uint64_t out_of_buffer(struct rig *r, uint32_t clear)
+static uint64_t
+out_of_buffer(struct rig *r, uint32_t clear)
 {
 	struct scx_dp_cmd c = {.op = SCX_DP_COUNTER_READ, .num = 3, .arg = clear};
 
@@ -14,7 +15,8 @@ static uint64_t out_of_buffer(struct rig *r, uint32_t clear)
 }
 
 /* Credit is what the record said; it is read again when that is used up, and only then. */
-static void test_credit(void **state)
+static void
+test_credit(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 64, 1, 1);
@@ -43,7 +45,8 @@ static void test_credit(void **state)
 }
 
 /* An RQ in RST takes nothing; net_mlx5 moves it to RDY before it posts; a reset starts at 0. */
-static void test_states(void **state)
+static void
+test_states(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 64, 1, 1);
@@ -71,7 +74,8 @@ static void test_states(void **state)
 }
 
 /* A queue of one WQE: the drop queue of net_mlx5 has log size 0. */
-static void test_log_zero(void **state)
+static void
+test_log_zero(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 64, 1, 1);
@@ -92,7 +96,8 @@ static void test_log_zero(void **state)
 	rig_rq_free(&one);
 }
 
-static void put_seg(uint8_t *w, uint32_t len, uint32_t key, uint64_t addr)
+static void
+put_seg(uint8_t *w, uint32_t len, uint32_t key, uint64_t addr)
 {
 	uint32_t v[4] = {__builtin_bswap32(len), __builtin_bswap32(key),
 		__builtin_bswap32((uint32_t)(addr >> 32)), __builtin_bswap32((uint32_t)addr)};
@@ -101,7 +106,8 @@ static void put_seg(uint8_t *w, uint32_t len, uint32_t key, uint64_t addr)
 }
 
 /* Four entries a WQE; all lengths of frame up to what they take; a terminator ends the list. */
-static void test_scatter(void **state)
+static void
+test_scatter(void **state)
 {
 	struct rig_port *f = *state;
 	struct rig_rq rq;
@@ -134,7 +140,8 @@ static void test_scatter(void **state)
 }
 
 /* Replace the fixture's RQ by one with other properties. */
-static void other_rq(struct rig_port *f, int strip, int fcs)
+static void
+other_rq(struct rig_port *f, int strip, int fcs)
 {
 	struct scx_dp_cmd c = {.op = SCX_DP_RQ_SET};
 
@@ -154,7 +161,8 @@ static void other_rq(struct rig_port *f, int strip, int fcs)
 	assert_int_equal(scx_dp_apply(f->r->dp, &c), 0);
 }
 
-static void test_vlan_strip(void **state)
+static void
+test_vlan_strip(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[100], *p = f->r->mem;
@@ -190,7 +198,8 @@ static void test_vlan_strip(void **state)
 }
 
 /* CRC-32 bit by bit, as IEEE 802.3 defines it. */
-static uint32_t crc32_slow(const uint8_t *p, uint32_t n)
+static uint32_t
+crc32_slow(const uint8_t *p, uint32_t n)
 {
 	uint32_t c = 0xffffffffu, i, b;
 
@@ -202,7 +211,8 @@ static uint32_t crc32_slow(const uint8_t *p, uint32_t n)
 	return ~c;
 }
 
-static void test_fcs(void **state)
+static void
+test_fcs(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[104];
@@ -218,7 +228,8 @@ static void test_fcs(void **state)
 	rig_expect_frame(f, a, 104);
 }
 
-static void test_jumbo(void **state)
+static void
+test_jumbo(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 9014, 5, 6);
@@ -243,7 +254,8 @@ static void test_jumbo(void **state)
 	assert_int_equal(e[0x1c], 7);
 }
 
-static void test_link_down(void **state)
+static void
+test_link_down(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -256,7 +268,8 @@ static void test_link_down(void **state)
 }
 
 /* A failing WQE: error CQE with its index, then everything posted comes back flushed. */
-static void fail_case(struct rig_port *f, uint32_t len, enum scx_dp_refuse why, uint8_t syndrome)
+static void
+fail_case(struct rig_port *f, uint32_t len, enum scx_dp_refuse why, uint8_t syndrome)
 {
 	const uint8_t *e;
 	uint32_t i;
@@ -283,7 +296,8 @@ static void fail_case(struct rig_port *f, uint32_t len, enum scx_dp_refuse why, 
 	assert_null(rig_cqe(&f->rx_cq));
 }
 
-static void test_too_long(void **state)
+static void
+test_too_long(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -291,7 +305,8 @@ static void test_too_long(void **state)
 	fail_case(f, 100, SCX_DP_R_RQ_TOO_LONG, 0x01);
 }
 
-static void test_bad_key(void **state)
+static void
+test_bad_key(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -299,7 +314,8 @@ static void test_bad_key(void **state)
 	fail_case(f, 100, SCX_DP_R_RQ_KEY, 0x04);
 }
 
-static void test_bounds(void **state)
+static void
+test_bounds(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -307,7 +323,8 @@ static void test_bounds(void **state)
 	fail_case(f, 100, SCX_DP_R_RQ_BOUNDS, 0x04);
 }
 
-static void test_below(void **state)
+static void
+test_below(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -315,7 +332,8 @@ static void test_below(void **state)
 	fail_case(f, 100, SCX_DP_R_RQ_BOUNDS, 0x04);
 }
 
-static void test_inline_bit(void **state)
+static void
+test_inline_bit(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -323,7 +341,8 @@ static void test_inline_bit(void **state)
 	fail_case(f, 100, SCX_DP_R_RQ_INLINE, 0x02);
 }
 
-static void test_read_only_key(void **state)
+static void
+test_read_only_key(void **state)
 {
 	struct rig_port *f = *state;
 	struct scx_dp_cmd c = {.op = SCX_DP_MKEY_SET};
@@ -337,7 +356,8 @@ static void test_read_only_key(void **state)
 	fail_case(f, 100, SCX_DP_R_RQ_ACCESS, 0x04);
 }
 
-static void test_record_overrun(void **state)
+static void
+test_record_overrun(void **state)
 {
 	struct rig_port *f = *state;
 
@@ -351,7 +371,8 @@ static void test_record_overrun(void **state)
 }
 
 /* A deleted key is gone at once, for a queue that used it a moment ago too. */
-static void test_key_deleted(void **state)
+static void
+test_key_deleted(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 64, 5, 6);
@@ -367,7 +388,8 @@ static void test_key_deleted(void **state)
 	rig_expect_refusal(f->r, SCX_DP_R_RQ_KEY);
 }
 
-int main(void)
+int
+main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, rig_port_setup, rig_port_teardown)

@@ -6,7 +6,8 @@
  */
 #include "rig.h"
 
-static void test_send(void **state)
+static void
+test_send(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem + 64, 100, 9, 9);
@@ -19,7 +20,8 @@ static void test_send(void **state)
 }
 
 /* The record alone, and a ring without a changed record: neither fetches anything. */
-static void test_record_is_not_enough(void **state)
+static void
+test_record_is_not_enough(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 100, 9, 9);
@@ -35,7 +37,8 @@ static void test_record_is_not_enough(void **state)
 }
 
 /* 70,000 WQEs of one WQEBB: the index passes 2^16, a CQE carries it. */
-static void test_index_wrap(void **state)
+static void
+test_index_wrap(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 60, 9, 9);
@@ -53,7 +56,8 @@ static void test_index_wrap(void **state)
 }
 
 /* Inline frames of every size to 800: each WQE begins at another place of the 64-WQEBB ring. */
-static void test_empw_wrap(void **state)
+static void
+test_empw_wrap(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[800];
@@ -72,7 +76,8 @@ static void test_empw_wrap(void **state)
 }
 
 /* Inline and pointer frames mixed in one WQE, as net_mlx5 does at its inline limit. */
-static void test_empw_mixed(void **state)
+static void
+test_empw_mixed(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[70], *b = rig_udp4(f->r->mem + 128, 300, 3, 4),
@@ -97,7 +102,8 @@ static void test_empw_mixed(void **state)
 
 /* Sixty pointers, the most that ds leaves room for; twice, so that the batch is filled beyond its
  * mark. */
-static void test_empw_many(void **state)
+static void
+test_empw_many(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 128, 3, 4);
@@ -115,7 +121,8 @@ static void test_empw_many(void **state)
 	rig_expect_sent(f, 16, 0x29);
 }
 
-static void test_nop_and_modes(void **state)
+static void
+test_nop_and_modes(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 60, 9, 9);
@@ -144,7 +151,8 @@ static void test_nop_and_modes(void **state)
 		rig_expect_frame(f, p, 60);
 }
 
-static void test_gather(void **state)
+static void
+test_gather(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[200];
@@ -167,7 +175,8 @@ static void test_gather(void **state)
 }
 
 /* Every length of inline header, then the rest by pointer, then all of it inline. */
-static void test_inline_header(void **state)
+static void
+test_inline_header(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[200];
@@ -191,7 +200,8 @@ static void test_inline_header(void **state)
 }
 
 /* Inline data segments among pointers, as net_mlx5 makes of small mbuf segments. */
-static void test_inline_segment(void **state)
+static void
+test_inline_segment(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[100];
@@ -209,7 +219,8 @@ static void test_inline_segment(void **state)
 	rig_expect_frame(f, a, sizeof(a));
 }
 
-static void test_vlan_insert(void **state)
+static void
+test_vlan_insert(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[60], out[64];
@@ -234,7 +245,8 @@ static void test_vlan_insert(void **state)
 	rig_expect_frame(f, out, sizeof(out));
 }
 
-static void test_padding(void **state)
+static void
+test_padding(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t a[60] = {0};
@@ -254,7 +266,8 @@ static void test_padding(void **state)
 }
 
 /* Two queues of one page ring faster than the register can hold: both are served. */
-static void test_two_queues_one_register(void **state)
+static void
+test_two_queues_one_register(void **state)
 {
 	struct rig_port *f = *state;
 	struct rig_sq other;
@@ -281,7 +294,8 @@ static void test_two_queues_one_register(void **state)
 }
 
 /* NVSHMEM's doorbell: an index with opcode 0, one past the last WQE; and the other registers. */
-static void test_other_doorbells(void **state)
+static void
+test_other_doorbells(void **state)
 {
 	struct rig_port *f = *state;
 	uint8_t *p = rig_udp4(f->r->mem, 60, 1, 1), db[8] = {0};
@@ -300,7 +314,27 @@ static void test_other_doorbells(void **state)
 	}
 }
 
-int main(void)
+/* A queue that was reset may ring with the very value it rang before. */
+static void
+test_same_doorbell_again(void **state)
+{
+	struct rig_port *f = *state;
+	uint8_t *p = rig_udp4(f->r->mem, 60, 1, 1);
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		rig_send(&f->sq, 0, 60, 1, 0);
+		rig_go(f);
+		rig_expect_frame(f, p, 60);
+		assert_int_equal(rig_apply(f->r, SCX_DP_SQ_STATE, f->sq.sqn, 0), 0);
+		f->sq.pi = 0;
+		f->sq.rec[1] = 0;
+		assert_int_equal(rig_apply(f->r, SCX_DP_SQ_STATE, f->sq.sqn, 1), 0);
+	}
+}
+
+int
+main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, rig_port_setup, rig_port_teardown)
@@ -318,6 +352,7 @@ int main(void)
 		T(test_padding),
 		T(test_two_queues_one_register),
 		T(test_other_doorbells),
+		T(test_same_doorbell_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
