@@ -7,13 +7,14 @@
 #     ping, UDP client  --  veth  --  softcx  --  rings  --  engine
 #     (a network namespace)           (in the place of a ConnectX)
 #
-# usage: config/demo.sh [--stopped | --pause-lcore]
+# usage: config/demo.sh [--stopped | --pause-lcore] [--no-build]
 #   (nothing)       ping v4 and v6 and a UDP client: nothing may be lost
 #   --stopped       the counter-proof: the engine is stopped, so the same pings must all be lost
 #   --pause-lcore   the control lcore stands still for 2 s under the pings: nothing may be lost
+#   --no-build      installs and builds nothing: build/ is there
 # Needs root, sudo, or a kernel that lets users make namespaces. Everything runs in namespaces of its
-# own, so nothing is left behind, whichever way it ends. What stays: build/, .deps/ and the capture,
-# build/demo/wire.pcap. Exit status 0: all was as it should be.
+# own, so nothing is left behind, whichever way it ends. What stays: build/, .deps/ and the captures
+# in build/demo/. Exit status 0: all was as it should be.
 set -uo pipefail
 export LC_ALL=C
 
@@ -22,11 +23,12 @@ build=${CRL_BUILD:-$top/build}
 out=$build/demo
 mode=plain
 count=100
+eal=(-l 0,1 --no-huge -m 256 --no-shconf --file-prefix crl-demo)
 
 say() { printf '\ndemo: %s\n' "$*"; }
 die() {
 	printf 'demo: %s\n' "$1" >&2
-	[ -z "${inside:-}" ] || printf 'demo: what the programs said is in %s\n' "$out/engine.log" >&2
+	[ -z "${inside:-}" ] || printf 'demo: what the programs said is in %s\n' "$out" >&2
 	exit 1
 }
 usage() { sed -n 's/^# \{0,1\}//; /^usage:/,/^Needs/p' "$0" | sed '$d'; }
@@ -89,24 +91,24 @@ make_wire() {
 	ip -n peer addr add fd00::1/64 dev eth0 nodad
 }
 
+# start_engine CAPTURE READY-COMMAND PROGRAM...: in the background, under softcx
 start_engine() {
-	local what=$1
-	shift
-	say "$what: softcx run --wire veth:nic0 --pcap-out wire.pcap -- $*"
-	: >"$out/engine.log"
+	capture=$out/$1.pcap log=$out/$1.log ready=$2
+	shift 2
+	: >"$log"
 	rm -f prompt && mkfifo prompt && exec {prompt}<>prompt && rm prompt || die "no pipe for the prompt"
-	softcx run --wire veth:nic0 --pcap-out "$out/wire.pcap" -- stdbuf -oL "$@" \
-		<&"$prompt" >>"$out/engine.log" 2>&1 &
+	softcx run --wire veth:nic0 --pcap-out "$capture" -- stdbuf -oL "$@" <&"$prompt" >>"$log" 2>&1 &
 	engine=$!
-	tail -n +1 -F -s 0.2 --pid "$engine" "$out/engine.log" 2>/dev/null |
+	tail -n +1 -F -s 0.2 --pid "$engine" "$log" 2>/dev/null |
 		sed -u 's/\x1b\[[0-9;]*[A-Za-z]//g; s/^/    | /' &
-	wait_until 30 answers_or_gone || die "no answer from the engine within 30 s"
+	wait_until 30 ready_or_gone || die "the engine was not ready within 30 s"
 	kill -0 "$engine" 2>/dev/null || die "the engine's program ended by itself"
 	engine_pid=$(pgrep -n -x "$(basename "$1" | cut -c1-15)") || die "there is no process $1"
 }
 
-answers_or_gone() { ! kill -0 "$engine" || answers; }
-answers() { kill -0 "$engine" && peer ping -c 1 -W 1 10.0.0.2; }
+ready_or_gone() { ! kill -0 "$engine" || $ready; }
+ping_answered() { peer ping -c 1 -W 1 10.0.0.2; }
+udp_answered() { udp_client 1; }
 
 # SIGINT, as from a terminal; the exit status of the program is softcx run's.
 stop_engine() {
@@ -137,24 +139,22 @@ pings() {
 	[ $rc -eq 0 ] || die "wanted $1% packet loss for both"
 }
 
-# A UDP client of the peer's: every datagram must come back from the engine as it was sent.
+# udp_client COUNT: every datagram must come back from the engine as it was sent.
 udp_client() {
-	peer /usr/bin/python3 - "$1" "$2" <<-'PY'
+	peer /usr/bin/python3 - "$1" <<-'PY'
 		import os, socket, sys
-		target, count = sys.argv[1], int(sys.argv[2])
-		family = socket.AF_INET6 if ":" in target else socket.AF_INET
-		client = socket.socket(family, socket.SOCK_DGRAM)
+		count, back = int(sys.argv[1]), 0
+		client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 		client.settimeout(1)
-		client.connect((target, 7))
-		back = 0
+		client.connect(("10.0.0.2", 7))
 		for i in range(count):
 		    sent = i.to_bytes(4, "big") + os.urandom(i % 1400)
 		    client.send(sent)
 		    try:
 		        back += client.recv(2048) == sent
-		    except (TimeoutError, ConnectionRefusedError):
+		    except OSError:
 		        pass
-		print(f"demo: UDP to {target}: {count} datagrams sent, {back} came back as they were")
+		print(f"demo: UDP: {count} datagrams sent, {back} came back as they were")
 		sys.exit(back != count)
 	PY
 }
@@ -162,41 +162,61 @@ udp_client() {
 # Wireshark's word on what went over the wire.
 judge_capture() {
 	local bad frames
-	frames=$(tshark -n -r "$out/wire.pcap" 2>/dev/null | wc -l)
-	bad=$(tshark -n -r "$out/wire.pcap" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -Y '_ws.malformed ||
+	frames=$(tshark -n -r "$capture" 2>/dev/null | wc -l)
+	bad=$(tshark -n -r "$capture" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -Y '_ws.malformed ||
 		ip.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0 ||
 		icmpv6.checksum.status == 0' 2>/dev/null | wc -l)
-	[ "$frames" -gt 0 ] || die "the capture $out/wire.pcap is empty"
-	[ "$bad" -eq 0 ] || die "Wireshark objects to $bad of $frames frames in $out/wire.pcap"
-	say "Wireshark read $frames frames of the capture and objects to none: build/demo/wire.pcap"
+	[ "$frames" -gt 0 ] || die "the capture $capture is empty"
+	[ "$bad" -eq 0 ] || die "Wireshark objects to $bad of $frames frames in $capture"
+	say "Wireshark read $frames frames and objects to none: $(basename "$build")/demo/$(basename "$capture")"
+}
+
+# The engine's program ends, then its capture is complete.
+finish() {
+	say "stop (SIGINT)"
+	stop_engine
+	judge_capture
 }
 
 # The program as anybody would start it; its prompt (-i) is only there for --stopped.
-engine_command() {
-	pmd=(carillon-testpmd -l 0,1 --no-huge -m 256 --no-shconf --file-prefix crl-demo
-		-- --forward-mode=icmpecho --auto-start --stats-period=1)
+start_testpmd() {
+	local pmd=(carillon-testpmd "${eal[@]}" -- --forward-mode=icmpecho --auto-start --stats-period=1)
 	[ "$mode" != stopped ] || pmd+=(-i)
+	say "the NIC and the engine: softcx run --wire veth:nic0 --pcap-out ping.pcap -- ${pmd[*]}"
+	start_engine ping ping_answered "${pmd[@]}"
 }
 
 demo_plain() {
+	start_testpmd
 	say "Linux's own ping, $count each by IPv4 and IPv6, from the namespace at the wire's other end"
 	interval=0.02
 	pings 0
+	finish
+	# apps/echo knows UDP only, no ARP: the neighbour that ping learned is kept.
+	peer ip neigh replace 10.0.0.2 dev eth0 nud permanent \
+		lladdr "$(peer ip neigh show 10.0.0.2 | sed -n 's/.*lladdr \([^ ]*\).*/\1/p')"
+	say "a packet function of one's own: softcx run --wire veth:nic0 -- carillon-echo ${eal[*]}"
+	start_engine udp udp_answered carillon-echo "${eal[@]}"
+	udp_client 500 || die "some were lost"
+	finish
 }
 
 # The NIC goes on, and nobody takes what it receives.
 demo_stopped() {
+	start_testpmd
 	count=20 interval=0.1
 	say "stop the engine, by testpmd's command; the same pings, $count each"
 	echo stop >&"$prompt"
-	wait_until 10 grep -q '^Done' "$out/engine.log" || die "the engine did not stop"
+	wait_until 10 grep -q '^Done' "$log" || die "the engine did not stop"
 	pings 100
 	say "start it again: it answers"
 	echo start >&"$prompt"
-	wait_until 10 answers || die "the engine does not answer any more"
+	wait_until 10 ping_answered || die "the engine does not answer any more"
+	finish
 }
 
 demo_pause_lcore() {
+	start_testpmd
 	interval=0.04
 	say "the control lcore stands still for 2 s, in the middle of $count pings each by IPv4 and IPv6"
 	(
@@ -206,45 +226,42 @@ demo_pause_lcore() {
 	local paused=$!
 	pings 0
 	wait "$paused" || die "the control lcore could not be paused"
+	finish
 }
 
 inside() {
 	mode=$1 build=$2 out=$2/demo inside=1
 	trap 'kill $(jobs -p) 2>/dev/null' EXIT
 	cd "$out" || exit 1
-	rm -f wire.pcap engine.log ping.*
+	rm -f ./*.pcap ./*.log ping.*
 	say "a wire: a veth pair, one end for the NIC, the other in a network namespace of its own"
 	make_wire
-	engine_command
-	start_engine "the NIC and the engine" "${pmd[@]}"
 	"demo_${mode//-/_}"
-	say "stop (SIGINT)"
-	stop_engine
-	judge_capture
 	say "all as it should be"
 }
 
 # ---- arguments ---------------------------------------------------------------------------------
 
-case ${1:-} in
---inside)
+if [ "${1:-}" = --inside ]; then
 	shift
 	inside "$@"
 	exit
-	;;
-'') ;;
---stopped) mode=stopped ;;
---pause-lcore) mode=pause-lcore ;;
--h | --help)
-	usage
-	exit 0
-	;;
-*)
-	printf "demo: unknown option '%s'\n" "$1" >&2
-	usage >&2
-	exit 2
-	;;
-esac
-[ $# -le 1 ] || die "one option at most"
-prepare
+fi
+for arg; do
+	case $arg in
+	--stopped) mode=stopped ;;
+	--pause-lcore) mode=pause-lcore ;;
+	--no-build) no_build=1 ;;
+	-h | --help)
+		usage
+		exit 0
+		;;
+	*)
+		printf "demo: unknown option '%s'\n" "$arg" >&2
+		usage >&2
+		exit 2
+		;;
+	esac
+done
+[ -n "${no_build:-}" ] || prepare
 enter
