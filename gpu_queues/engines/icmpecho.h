@@ -134,6 +134,22 @@ crl_echo_from_neighbour(uint8_t *ip, uint32_t ihl)
 	crl_st16(ip + 10, crl_csum_fold(crl_csum_add(0, ip, ihl)));
 }
 
+/*
+ * Request to reply, in place. A message that is zero but for its checksum must not get 0 there,
+ * which the update gives and which means the same in one's complement: then the sum is taken anew.
+ */
+CRL_FN void
+crl_echo_turn_reply(uint8_t *icmp, uint32_t bytes)
+{
+	uint16_t was = crl_ld16(icmp), csum = crl_ld16(icmp + 2);
+
+	crl_st_be16(icmp, CRL_ICMP_ECHO_REPLY << 8);
+	csum = crl_csum_update(csum, was, crl_ld16(icmp));
+	crl_st16(icmp + 2, csum);
+	if (csum == 0 && crl_csum_add(0, icmp, bytes) == 0)
+		crl_st16(icmp + 2, 0xffffu);
+}
+
 /* ip: RFC 791. Offsets: 0 version and length, 2 total length, 6 flags, 9 protocol, 12 src, 16 dst.
  */
 CRL_FN enum crl_verdict
@@ -141,7 +157,6 @@ crl_echo_ipv4(uint8_t *eth, uint8_t *ip, uint32_t len, const uint8_t *mac)
 {
 	uint32_t ihl, total;
 	uint8_t *icmp;
-	uint16_t was;
 
 	if (len < CRL_IPV4_BYTES || crl_ld8(ip) >> 4 != 4u)
 		return CRL_DROP;
@@ -161,9 +176,7 @@ crl_echo_ipv4(uint8_t *eth, uint8_t *ip, uint32_t len, const uint8_t *mac)
 		crl_mac_swap(eth);
 		crl_pkt_swap(ip + 12, ip + 16, 4);
 	}
-	was = crl_ld16(icmp);
-	crl_st_be16(icmp, CRL_ICMP_ECHO_REPLY << 8);
-	crl_st16(icmp + 2, crl_csum_update(crl_ld16(icmp + 2), was, crl_ld16(icmp)));
+	crl_echo_turn_reply(icmp, total - ihl);
 	return CRL_SEND;
 }
 

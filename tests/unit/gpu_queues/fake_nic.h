@@ -42,6 +42,7 @@ struct fake_nic {
 	uint64_t rq_at;	  /* slots filled */
 	uint64_t scq_pi, rcq_pi;
 	uint64_t fail_at; /* sq_at at which a WQE fails, UINT64_MAX: never */
+	bool threaded;	  /* an engine runs beside us: record and register are seen apart */
 	uint32_t wqes, frames, cqes;
 	fake_sink sink;
 	void *arg;

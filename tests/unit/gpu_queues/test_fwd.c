@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fwd.h and engine_loop.h: forwarding with small rings of every shape never stops and never loses a
- * slot, whatever the NIC's pace; frames leave as they came, in order; control words are obeyed;
- * errors stop a stream and re-arm starts it.
+ * fwd.h: forwarding with rings of every shape never stops and never loses a slot, whatever the
+ * NIC's pace; frames leave as they came, in order.
  */
 #include "fake_nic.h"
 
@@ -235,186 +234,6 @@ rxonly(void **state)
 	fake_close(&n);
 }
 
-/* Turns until what is asked for shows, at most so many. */
-static enum crl_turn
-turn(struct crl_stream *s, uint32_t nr)
-{
-	enum crl_turn t = CRL_TURN_BUSY;
-
-	while (nr-- > 0 && t != CRL_TURN_LEFT)
-		t = crl_fwd_turn(s, crl_io_packet);
-	return t;
-}
-
-static void
-park_and_stop(void **state)
-{
-	struct crl_stream s;
-	struct fake_nic n;
-	uint64_t beat;
-	uint8_t f[64];
-
-	fake_open(&n, 4, 4, 128, false);
-	stream_open(&s, &n, 8);
-	assert_int_equal(n.ctl.abi, CRL_DEV_ABI);
-	turn(&s, 1);
-	n.ctl.park = 1;
-	turn(&s, CRL_LOOK_EVERY + 1);
-	assert_int_equal(n.ctl.parked, 1);
-	make_frame(f, 0);
-	fake_receive(&n, f, 64);
-	beat = n.ctl.heartbeat;
-	turn(&s, 10);
-	assert_true(n.ctl.heartbeat > beat); /* alive */
-	assert_int_equal(s.rxc.packets, 0);  /* and still */
-	n.ctl.park = 0;
-	turn(&s, 3);
-	assert_int_equal(n.ctl.parked, 0);
-	assert_int_equal(s.rxc.packets, 1);
-	/* A frame is in the NIC's hands: the stream stays until it is out. */
-	n.ctl.stop = 1;
-	assert_int_not_equal(turn(&s, 100), CRL_TURN_LEFT);
-	assert_int_equal(n.ctl.done, 0);
-	fake_doorbell(&n);
-	fake_send(&n, 1);
-	assert_int_equal(turn(&s, 2), CRL_TURN_LEFT);
-	assert_int_equal(n.ctl.done, 1);
-	assert_int_equal(n.stats.rx_packets, 1);
-	assert_int_equal(n.stats.tx_packets, 1);
-	assert_int_equal(n.stats.tx_completions, 1);
-	assert_int_equal(n.stats.sq_pi, 1);
-	assert_int_equal(n.stats.rq_ci, 1);
-	fake_close(&n);
-}
-
-/* A NIC that never completes: the stream leaves after its bound, not before. */
-static void
-stop_is_bounded(void **state)
-{
-	struct crl_stream s;
-	struct fake_nic n;
-	uint64_t start;
-	uint8_t f[64];
-
-	fake_open(&n, 4, 4, 128, false);
-	stream_open(&s, &n, 8);
-	turn(&s, 1);
-	make_frame(f, 0);
-	fake_receive(&n, f, 64);
-	turn(&s, 1);
-	n.ctl.stop = 1;
-	start = crl_now_ns();
-	while (crl_fwd_turn(&s, crl_io_packet) != CRL_TURN_LEFT)
-		assert_true(crl_now_ns() - start < 4ull * CRL_DRAIN_NS_MAX);
-	assert_true(crl_now_ns() - start >= CRL_DRAIN_NS_MAX);
-	fake_close(&n);
-}
-
-static void
-fail_and_rearm(void **state)
-{
-	struct crl_stream s;
-	struct fake_nic n;
-	uint8_t f[64];
-	uint32_t i;
-
-	fake_open(&n, 4, 4, 128, false);
-	stream_open(&s, &n, 8);
-	turn(&s, 1);
-	n.fail_at = 1;
-	for (i = 0; i < 3; i++) {
-		make_frame(f, i);
-		assert_true(fake_receive(&n, f, 64));
-	}
-	turn(&s, 1);
-	fake_doorbell(&n);
-	fake_send(&n, 3);
-	turn(&s, 4);
-	assert_int_equal(s.mode, CRL_MODE_FAILED);
-	assert_int_equal(n.ctl.parked, 1);
-	assert_int_equal(n.error[0].wqe, 1);
-	assert_int_equal(s.txc.completions, 1);
-	assert_int_equal(s.txc.errors, 2);
-	turn(&s, 50);
-	assert_int_equal(s.mode, CRL_MODE_FAILED); /* nobody mended it */
-	/* The host resets the SQ, fills its CQ, zeroes the records. */
-	crl_cq_fill(n.q.sq.cq.cqe, 4);
-	memset(n.sq_rec, 0, sizeof(n.sq_rec));
-	memset(n.scq_rec, 0, sizeof(n.scq_rec));
-	n.sq_at = n.sq_told = n.scq_pi = 0;
-	n.fail_at = UINT64_MAX;
-	n.uar = n.uar_seen = 0;
-	n.frames = 0;
-	n.ctl.rearm++;
-	turn(&s, 2);
-	assert_int_equal(s.mode, CRL_MODE_RUN);
-	assert_int_equal(n.ctl.parked, 0);
-	assert_int_equal(n.ctl.rearmed, n.ctl.rearm);
-	for (i = 0; i < 40; i++) {
-		make_frame(f, i);
-		assert_true(fake_receive(&n, f, 64));
-		turn(&s, 1);
-		fake_doorbell(&n);
-		fake_send(&n, 8);
-	}
-	assert_int_equal(n.frames, 40);
-	fake_close(&n);
-}
-
-/* The receive side fails while sends are in flight: they are waited for before the stream parks. */
-static void
-receive_side_fails(void **state)
-{
-	struct crl_stream s;
-	struct fake_nic n;
-	uint8_t f[64];
-
-	fake_open(&n, 4, 4, 128, false);
-	stream_open(&s, &n, 8);
-	turn(&s, 1);
-	make_frame(f, 0);
-	fake_receive(&n, f, 64);
-	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
-	turn(&s, 3);
-	assert_int_equal(s.mode, CRL_MODE_FAILING);
-	assert_int_equal(n.ctl.parked, 0);
-	fake_doorbell(&n);
-	fake_send(&n, 1);
-	turn(&s, 1);
-	assert_int_equal(s.mode, CRL_MODE_FAILED);
-	assert_int_equal(n.ctl.parked, 1);
-	crl_rq_fill_released(n.q.rq.released, 4);
-	crl_cq_fill(n.q.rq.cq.cqe, 4);
-	memset(n.rq_rec, 0, sizeof(n.rq_rec));
-	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
-	n.rq_at = n.rcq_pi = 0;
-	n.ctl.rearm++;
-	turn(&s, 2);
-	assert_true(fake_receive(&n, f, 64));
-	turn(&s, 1);
-	assert_int_equal(s.rxc.packets, 2);
-	fake_close(&n);
-}
-
-static void
-stale_abi(void **state)
-{
-	struct crl_stream s;
-	struct fake_nic n;
-
-	fake_open(&n, 4, 4, 128, false);
-	n.q.abi = CRL_DEV_ABI + 1;
-	memset(&s, 0, sizeof(s));
-	s.rx = s.tx = &n.q;
-	s.ctl = &n.ctl;
-	assert_false(crl_stream_begin(&s));
-	assert_int_equal(n.ctl.done, 1);
-	assert_int_equal(n.ctl.abi, CRL_DEV_ABI);
-	assert_int_equal(n.error[0].kind, CRL_QERR_ABI);
-	assert_int_equal(n.error[0].wqe, CRL_DEV_ABI + 1);
-	fake_close(&n);
-}
-
 int
 main(void)
 {
@@ -425,11 +244,6 @@ main(void)
 		cmocka_unit_test(drops_between),
 		cmocka_unit_test(macswap),
 		cmocka_unit_test(rxonly),
-		cmocka_unit_test(park_and_stop),
-		cmocka_unit_test(stop_is_bounded),
-		cmocka_unit_test(fail_and_rearm),
-		cmocka_unit_test(receive_side_fails),
-		cmocka_unit_test(stale_abi),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
