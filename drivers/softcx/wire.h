@@ -28,7 +28,7 @@ struct scx_wire_ops {
 	 * The bytes are the wire's own copy or sent when it returns.
 	 */
 	unsigned (*send)(struct scx_wire *w, const struct scx_frame *f, unsigned nr);
-	/* Up to nr received frames, pointing into the wire's memory until the next call of recv. */
+	/* Up to nr received frames; they point into the wire's memory until the next recv. */
 	unsigned (*recv)(struct scx_wire *w, struct scx_frame *f, unsigned nr);
 	void (*close)(struct scx_wire *w);
 	/*

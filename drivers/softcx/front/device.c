@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices and their opens. Nothing happens before the first open of a device: then the
- * configuration is read, every port's NIC made and the data path started. Each open is a memfd
- * whose pages are its UAR pages: mmap, dup, close and passing it along work without a hook, and its
- * inode is its name. Called by interpose.c under scxf_lock.
- *
- * Without a hook on close, an open that the program has let go of is found at the next open: no
- * descriptor and no mapping of that inode is left in the process.
+ * Devices. Nothing happens before the first open of any: then the configuration is read, every
+ * port's NIC made and the data path started. Called by interpose.c under scxf_lock.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -30,11 +24,9 @@
 #define SPEC_ERRMSG 256
 
 pthread_mutex_t scxf_lock = PTHREAD_MUTEX_INITIALIZER;
-_Atomic unsigned scxf_nr_ctx;
 
 static struct scx_conf conf;
 static struct scxf_dev devs[SCX_CONF_PORTS_MAX];
-static struct scxf_ctx *contexts;
 static pid_t owner; /* who brought the devices up; 0: nobody yet */
 static int failed;  /* -errno of a bring-up that failed: not tried again */
 
@@ -273,109 +265,6 @@ static void __attribute__((destructor)) bring_down(void)
 	pthread_mutex_unlock(&scxf_lock);
 }
 
-struct scxf_ctx *
-scxf_ctx_of(dev_t st_dev, ino_t st_ino)
-{
-	for (struct scxf_ctx *c = contexts; c; c = c->next)
-		if (c->st_ino == st_ino && c->st_dev == st_dev)
-			return c;
-	return NULL;
-}
-
-static bool
-in_descriptors(const struct scxf_ctx *ctx)
-{
-	DIR *d = opendir("/proc/self/fd");
-	struct dirent *e;
-	bool found = !d; /* not to be told: keep it */
-
-	while (d && !found && (e = readdir(d))) {
-		struct stat st;
-
-		found = e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &st, 0) &&
-			st.st_ino == ctx->st_ino && st.st_dev == ctx->st_dev;
-	}
-	if (d)
-		closedir(d);
-	return found;
-}
-
-/* Mapped by the program, other than by us into a device's UAR space. */
-static bool
-in_mappings(const struct scxf_ctx *ctx)
-{
-	const uint8_t *base = ctx->dev->uar_base, *end = base + SCXF_UAR_PAGES * SCXF_UAR_BYTES;
-	FILE *f = fopen("/proc/self/maps", "re");
-	char line[512];
-	bool found = !f;
-	unsigned long a, ino;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%*x %*s %*x %*x:%*x %lu", &a, &ino) == 2 &&
-			ino == ctx->st_ino)
-			found = (uint8_t *)a < base || (uint8_t *)a >= end;
-	if (f)
-		fclose(f);
-	return found;
-}
-
-static void
-ctx_free(struct scxf_ctx *ctx)
-{
-	scxf_event_forget_ctx(ctx);
-	if (ctx->alive)
-		scx_uid_destroy(ctx->dev->nic, ctx->uid);
-	for (uint32_t h = 1; h < ctx->nr_obj; h++)
-		if (ctx->obj[h].kind == SCXF_UAR)
-			scxf_uar_unmap(ctx, ctx->obj[h].num);
-	scxf_obj_put_all(ctx);
-	free(ctx);
-}
-
-static void
-reap_closed(void)
-{
-	for (struct scxf_ctx **at = &contexts; *at;) {
-		struct scxf_ctx *ctx = *at;
-
-		if (in_descriptors(ctx) || in_mappings(ctx)) {
-			at = &ctx->next;
-			continue;
-		}
-		*at = ctx->next;
-		scxf_nr_ctx--;
-		ctx_free(ctx);
-	}
-}
-
-static int
-ctx_new(struct scxf_dev *dev, int flags)
-{
-	struct scxf_ctx *ctx = calloc(1, sizeof(*ctx));
-	int fd, rc = -ENOMEM;
-	struct stat st;
-
-	if (!ctx)
-		return -ENOMEM;
-	fd = memfd_create(dev->name, flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
-	if (fd < 0 || ftruncate(fd, SCXF_UAR_PAGES * SCXF_UAR_BYTES) || scxf_fstat(fd, &st)) {
-		rc = -errno;
-		goto fail;
-	}
-	ctx->dev = dev;
-	ctx->st_dev = st.st_dev;
-	ctx->st_ino = st.st_ino;
-	ctx->next = contexts;
-	contexts = ctx;
-	scxf_nr_ctx++;
-	return fd;
-fail:
-	if (fd >= 0)
-		close(fd);
-	free(ctx);
-	return rc;
-}
-
 int
 scxf_open(unsigned index, int flags)
 {
@@ -387,33 +276,6 @@ scxf_open(unsigned index, int flags)
 		return failed;
 	if (index >= conf.nr_ports)
 		return -ENOENT;
-	reap_closed();
-	return ctx_new(&devs[index], flags);
-}
-
-/* From now on the page of the NIC's UAR space is that of the context's memfd, which the program
- * maps. */
-int
-scxf_uar_map(struct scxf_ctx *ctx, int fd, uint32_t page)
-{
-	uint8_t *at = ctx->dev->uar_base + page * SCXF_UAR_BYTES;
-
-	if (page >= SCXF_UAR_PAGES)
-		return -EINVAL;
-	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-		    page * SCXF_UAR_BYTES) != at)
-		return -errno;
-	return 0;
-}
-
-void
-scxf_uar_unmap(struct scxf_ctx *ctx, uint32_t page)
-{
-	uint8_t *at = ctx->dev->uar_base + page * SCXF_UAR_BYTES;
-
-	/* MAP_FIXED over it: never a moment without memory there, the data path reads it all the
-	 * time */
-	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED,
-		    -1, 0) != at)
-		scx_log(ctx->dev->name, "UAR page %u stays mapped: %s", page, strerror(errno));
+	scxf_ctx_reap();
+	return scxf_ctx_new(&devs[index], flags);
 }

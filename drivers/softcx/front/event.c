@@ -26,11 +26,7 @@
 #define FILES_MAX      256
 #define SUBS_MAX       4096
 #define EVENTS_A_CALL  16 /* MAX_NUM_EVENTS of mlx5_ib */
-#define EQE_BYTES      64
-#define EV_COMP	       0x00
-#define EV_CQ_ERROR    0x04
-#define EV_PORT_CHANGE 0x09
-#define PORT_DOWN      1 /* subtypes of a port change */
+#define PORT_DOWN      1  /* subtypes of a port change */
 #define PORT_ACTIVE    4
 #define IB_PORT_ACTIVE 9 /* enum ib_event_type */
 #define IB_PORT_ERR    10
@@ -302,33 +298,10 @@ subscribe(struct scxf_call *c)
 		  : 0;
 }
 
-/* The event queue entry as the hardware writes it; number of the object at the end of the data
- * part. */
-static void
-make_eqe(const struct scx_event *ev, uint8_t eqe[EQE_BYTES])
-{
-	memset(eqe, 0, EQE_BYTES);
-	eqe[1] = ev->type;
-	eqe[3] = ev->subtype;
-	if (ev->type == EV_PORT_CHANGE) {
-		eqe[0x28] = ev->obj << 4;
-		return;
-	}
-	if (ev->type == EV_CQ_ERROR) {
-		eqe[0x21] = ev->obj >> 16;
-		eqe[0x22] = ev->obj >> 8;
-		eqe[0x23] = ev->obj;
-		return;
-	}
-	eqe[0x39] = ev->obj >> 16;
-	eqe[0x3a] = ev->obj >> 8;
-	eqe[0x3b] = ev->obj;
-}
-
 static void
 sub_deliver(struct sub *s, const struct scx_event *ev)
 {
-	uint8_t record[8 + EQE_BYTES];
+	uint8_t record[8 + SCXF_EQE_BYTES];
 	uint64_t one = 1;
 
 	if (s->eventfd >= 0) {
@@ -338,7 +311,7 @@ sub_deliver(struct sub *s, const struct scx_event *ev)
 		return;
 	}
 	memcpy(record, &s->cookie, 8);
-	make_eqe(ev, record + 8);
+	scxf_eqe(ev, record + 8);
 	file_send(s->file, record, s->file->omit_data ? 8 : sizeof(record));
 }
 

@@ -94,13 +94,17 @@ scxf_fstat(int fd, struct stat *st)
 	return fstatat(fd, "", st, AT_EMPTY_PATH);
 }
 
-/* device.c. All under scxf_lock, except that scxf_nr_ctx is read without it. */
-extern _Atomic unsigned scxf_nr_ctx;
+/* device.c */
 int scxf_dev_path(const char *path);	  /* index of the device with that path, -1: none of ours */
 int scxf_open(unsigned index, int flags); /* descriptor, or -errno */
-struct scxf_ctx *scxf_ctx_of(dev_t st_dev, ino_t st_ino);
 void scxf_mtu_changed(const char *netdev, uint32_t mtu); /* takes scxf_lock itself */
 bool scxf_forked(void); /* this process is a child of the one that opened the device */
+
+/* context.c */
+extern _Atomic unsigned scxf_nr_ctx;		   /* read without the lock: is there any? */
+int scxf_ctx_new(struct scxf_dev *dev, int flags); /* descriptor, or -errno */
+void scxf_ctx_reap(void);			   /* of those that the program has let go of */
+struct scxf_ctx *scxf_ctx_of(dev_t st_dev, ino_t st_ino);
 int scxf_uar_map(struct scxf_ctx *ctx, int fd, uint32_t page);
 void scxf_uar_unmap(struct scxf_ctx *ctx, uint32_t page);
 
