@@ -94,6 +94,7 @@ int crl_tp_cpu_loop(void *app);
 void crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c);
 void crl_tp_counts_sub(struct crl_tp_counts *a, const struct crl_tp_counts *b);
 void crl_tp_print_config(const struct crl_tp_app *app, FILE *f);
+const char *crl_tp_nic_step(void);
 void crl_tp_print_path(const struct crl_tp_app *app, FILE *f);
 void crl_tp_print_nic(struct crl_tp_port *p, FILE *f);
 void crl_tp_print_forward(const struct crl_tp_app *app, FILE *f);

@@ -220,6 +220,7 @@ main(int argc, char **argv)
 		fputs(crl_tp_usage, stdout);
 		return EXIT_SUCCESS;
 	}
+	setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what libraries say on stderr */
 	catch_signals();
 	ret = crl_eal_init(dashes, argv, &app.eal, &err);
 	if (ret < 0)

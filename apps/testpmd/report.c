@@ -101,6 +101,7 @@ build(const struct crl_tp_app *app)
 	put_str(o, "program", "carillon-testpmd");
 	put_str(o, "version", CRL_TP_VERSION);
 	put_str(o, "dpdk", rte_version());
+	put_str(o, "nic_step", crl_tp_nic_step());
 	put_str(o, "forward_mode", app->opt.engine->name);
 	json_object_object_add(o, "seconds", json_object_new_double(seconds));
 	put_u64(o, "rxd", app->opt.rxd);

@@ -11,6 +11,8 @@
 
 #include <rte_ethdev.h>
 
+#include "drivers/softcx/dmabuf_registry.h"
+
 #define NIC_BORDER "########################"
 #define FWD_BORDER "----------------------"
 #define ACC_BORDER "+++++++++++++++"
@@ -248,6 +250,13 @@ crl_tp_print_config(const struct crl_tp_app *app, FILE *f)
 	}
 }
 
+/* Who executes the queues' WQEs: libsoftcx.so in this process, or a ConnectX. */
+const char *
+crl_tp_nic_step(void)
+{
+	return softcx_dmabuf_add != NULL ? "a CPU thread of the software ConnectX" : "the NIC";
+}
+
 /* One line a queue: where its rings, doorbell and NIC step are, and who runs the engine. */
 void
 crl_tp_print_path(const struct crl_tp_app *app, FILE *f)
@@ -265,7 +274,7 @@ crl_tp_print_path(const struct crl_tp_app *app, FILE *f)
 			else
 				snprintf(who, sizeof(who), "a resident kernel on GPU %d (%s)",
 					app->cuda_device, app->gpu_model);
-			fprintf(f, "Path: port %u queue %u: %s; engine run by %s\n",
-				app->ports[i].id, k, path.text, who);
+			fprintf(f, "Path of port %u %s; NIC step in %s; engine run by %s\n",
+				app->ports[i].id, path.text, crl_tp_nic_step(), who);
 		}
 }

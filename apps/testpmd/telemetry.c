@@ -97,9 +97,15 @@ on_path(const char *cmd, const char *params, struct rte_tel_data *d)
 	snprintf(who, sizeof(who), q->lcore >= 0 ? "lcore %d" : "GPU %d",
 		q->lcore >= 0 ? q->lcore : app->cuda_device);
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_string(d, "path", path.text);
 	rte_tel_data_add_dict_string(d, "rings", path.rings == CRL_PLACE_GPU ? "gpu" : "host");
 	rte_tel_data_add_dict_string(d, "buffers", path.buffers == CRL_PLACE_GPU ? "gpu" : "host");
+	rte_tel_data_add_dict_string(d, "doorbell",
+		path.uar == CRL_UAR_BF ? "a write-combining page of its own"
+				       : "an uncached page of its own");
+	rte_tel_data_add_dict_string(
+		d, "completion_queue", path.cq_flags & CRL_CQ_COLLAPSED ? "collapsed" : "ordinary");
+	rte_tel_data_add_dict_int(d, "numa_node", path.numa_node);
+	rte_tel_data_add_dict_string(d, "nic_step", crl_tp_nic_step());
 	rte_tel_data_add_dict_string(d, "engine", app->opt.engine->name);
 	rte_tel_data_add_dict_string(d, "engine_runs_on", who);
 	return 0;

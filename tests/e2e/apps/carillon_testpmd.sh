@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# carillon-testpmd on a softcx: every engine with 1 and 4 queues, its report, telemetry, signals, prompt;
+# and that its statistics have the shapes of unmodified testpmd's.
+# Environment besides lib.sh's: TESTPMD (the program), PLUGIN (librte_gpu_crl.so).
+. "$(dirname "$0")/../lib.sh"
+e2e_begin dpdk-testpmd ping "$TESTPMD"
+export XDG_RUNTIME_DIR=$T
+
+EALOPT=(-l '0,1' --no-huge -m 256 --no-shconf --file-prefix crl)
+
+# crl NAME OPTIONS...: to its end; output in $T/NAME.log, status in RC
+crl()
+{
+	local name=$1
+
+	shift
+	timeout 30 "$SOFTCX" run "${SCX[@]}" -- "$TESTPMD" "${EALOPT[@]}" -- "$@" >"$T/$name.log" 2>&1
+	RC=$?
+}
+
+# crl_start NAME OPTIONS...: in the background, up to where packets flow; its pid in PID
+crl_start()
+{
+	CRL_LOG=$T/$1.log
+	: >"$CRL_LOG"
+	shift
+	"$SOFTCX" run "${SCX[@]}" -- "$TESTPMD" "${EALOPT[@]}" -- "$@" >"$CRL_LOG" 2>&1 &
+	PID=$!
+	wait_for 15 grep -q '^Path of port' "$CRL_LOG" || die "no start: $(tail -n 5 "$CRL_LOG")"
+}
+
+# The signal goes to the program, not to softcx run.
+crl_signal()
+{
+	local p
+
+	for p in $(descendants "$PID" carillon-testpm); do
+		kill "-$1" "$p"
+	done
+	wait_for 10 gone "$PID" || { fail "no end after SIG$1"; kill -KILL "$PID"; }
+	wait "$PID"
+	RC=$?
+}
+
+# json FILE EXPRESSION: what python makes of it, with the report as r and its first port as p
+json()
+{
+	python3 -c 'import json,sys; r=json.load(open(sys.argv[1])); p=r["ports"][0]; print(eval(sys.argv[2]))' \
+		"$1" "$2"
+}
+
+good_end()
+{
+	is "$1: status" "$RC" 0
+	grep -q '^Bye\.\.\.' "$T/$1.log" || fail "$1: no orderly end"
+	! grep -E 'refused|carillon-testpmd: ' "$T/$1.log" || fail "$1: complaints"
+}
+
+modes()
+{
+	local q mode opt
+
+	for q in 1 4; do
+		for mode in io macswap txonly; do
+			opt=()
+			[ $mode = txonly ] || opt=(--tx-first)
+			crl $mode$q --forward-mode=$mode --rxq=$q --txq=$q "${opt[@]}" --duration=0.7 \
+				--json="$T/$mode$q.json"
+			good_end $mode$q
+			[ "$(json "$T/$mode$q.json" 'p["tx_packets"] > 1000 and p["tx_errors"] == 0')" = True ] ||
+				fail "$mode, $q queues: few packets: $(json "$T/$mode$q.json" p)"
+			is "$mode, $q queues: report" "$(json "$T/$mode$q.json" 'len(p["queues"])')" "$q"
+		done
+		is "txonly, $q queues: bytes" \
+			"$(json "$T/txonly$q.json" 'p["tx_bytes"] == 64 * p["tx_packets"]')" True
+	done
+	is 'io: packets that came back' "$(json "$T/io1.json" 'p["rx_packets"] > 1000')" True
+}
+
+# Linux's ping, and frames from a raw socket, over a veth.
+wire()
+{
+	local q
+
+	wire_make 1500
+	ip -n peer addr add 10.1.0.1/24 dev w1
+	ip -n peer addr add fd00::1/64 dev w1 nodad
+	SCX=(--wire veth:w0)
+	for q in 1 4; do
+		crl_start echo$q --forward-mode=icmpecho --rxq=$q --txq=$q
+		for to in 10.1.0.2 fd00::2; do
+			peer ping -q -n -c 20 -i 0.01 -W 2 $to >"$T/ping" 2>&1
+			grep -q ' 20 received.* 0% packet loss' "$T/ping" || fail "ping $to, $q queues: $(cat "$T/ping")"
+		done
+		crl_signal INT
+		good_end echo$q
+	done
+	crl_start rx --forward-mode=rxonly --rxq=4 --txq=0 --json="$T/rx.json"
+	peer python3 -c '
+import socket, struct
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("w1", 0))
+for i in range(1000):
+    ip = bytes([0x45, 0, 0, 50, 0, 0, 0, 0, 64, 17, 0, 0, 10, 1, 0, 1, 10, 1, i >> 8, i & 255])
+    udp = struct.pack("!HHHH", 1000 + i, 9, 30, 0)
+    s.send(b"\2\0\0\0\0\1" + b"\2\0\0\0\0\2" + b"\x08\0" + ip + udp + bytes(22))
+'
+	sleep 0.5
+	crl_signal TERM
+	good_end rx
+	# ARP and router solicitations of the kernel may come on top.
+	[ "$(json "$T/rx.json" '1000 <= p["rx_packets"] < 1050')" = True ] ||
+		fail "rxonly: $(json "$T/rx.json" 'p["rx_packets"]') of 1000 frames"
+	[ "$(json "$T/rx.json" 'all(q["rx_packets"] > 100 for q in p["queues"])')" = True ] ||
+		fail "rxonly: RSS leaves queues out: $(json "$T/rx.json" '[q["rx_packets"] for q in p["queues"]]')"
+	SCX=()
+}
+
+ask='
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.settimeout(5)
+s.connect(sys.argv[1])
+s.recv(1 << 16)
+for command in sys.argv[2:]:
+    s.send(command.encode())
+    print(json.dumps(json.loads(s.recv(1 << 16))))
+'
+
+telemetry()
+{
+	local sock
+
+	crl_start tel --forward-mode=io --tx-first --rxq=2 --txq=2
+	sock=$(find "$T/dpdk" /var/run/dpdk -name 'dpdk_telemetry.v2*' 2>/dev/null | head -n 1)
+	sleep 0.3
+	python3 -c "$ask" "$sock" /carillon/queues /carillon/stats,0,1 /carillon/path,0,0 \
+		/carillon/errors /carillon/stats,9,9 >"$T/told" 2>&1 || fail "telemetry: $(cat "$T/told")"
+	is 'telemetry: queues' "$(sed -n 1p "$T/told")" '{"/carillon/queues": ["0,0", "0,1"]}'
+	grep -q '"/carillon/stats".*"tx_doorbells"' "$T/told" || fail "telemetry: $(cat "$T/told")"
+	grep -q '"/carillon/path".*"rings": "host".*"doorbell": ".*"engine": "io".*"lcore 1"' "$T/told" ||
+		fail "telemetry: $(cat "$T/told")"
+	is 'telemetry: errors' "$(sed -n 4p "$T/told")" '{"/carillon/errors": []}'
+	is 'telemetry: no such queue' "$(sed -n 5p "$T/told")" '{"/carillon/stats": null}'
+	crl_signal INT
+	good_end tel
+}
+
+prompt()
+{
+	{
+		sleep 2
+		printf '%s\n' start 'show port stats all' 'nonsense'
+		sleep 0.3
+		printf '%s\n' stop 'show fwd stats all' 'clear port stats all' 'show port stats all' quit
+	} | timeout 30 "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" -- -i --forward-mode=macswap --tx-first \
+		>"$T/prompt.log" 2>&1
+	RC=$?
+	is 'prompt: status' $RC 0
+	is 'prompt: shown' "$(grep -c 'NIC statistics for port 0' "$T/prompt.log")" 2
+	is 'prompt: unknown command' "$(grep -c "Command not found: 'nonsense'" "$T/prompt.log")" 1
+	is 'prompt: forward statistics' "$(grep -c 'Forward statistics for port 0' "$T/prompt.log")" 3
+}
+
+# The lines of testpmd's blocks with every number and the padding after it made alike.
+shapes()
+{
+	sed -n -E '/(NIC statistics for|Forward statistics for|Accumulated forward)/,/^  (#|-|\+)+ *$/p' "$1" |
+		sed -E 's/[0-9]+/N/g; s/N +/N /g; s/: +N/: N/g' | sort -u
+}
+
+same_shapes()
+{
+	find_ports 1
+	timeout -s INT 4 "$SOFTCX" run -- stdbuf -oL dpdk-testpmd -l 0,1 --no-huge -m 256 --no-shconf \
+		--file-prefix pmd -a "${BDFS[0]}" -- --forward-mode=macswap --tx-first --stats-period=1 \
+		--total-num-mbufs=4096 >"$T/theirs.log" 2>&1
+	crl ours --forward-mode=macswap --tx-first --stats-period=1 --duration=2.2
+	good_end ours
+	shapes "$T/theirs.log" >"$T/theirs"
+	shapes "$T/ours.log" >"$T/ours"
+	[ "$(wc -l <"$T/theirs")" -ge 12 ] || fail "testpmd printed no statistics: $(tail -n 3 "$T/theirs.log")"
+	diff "$T/theirs" "$T/ours" || fail "shapes differ from testpmd's"
+}
+
+modes
+wire
+telemetry
+prompt
+same_shapes

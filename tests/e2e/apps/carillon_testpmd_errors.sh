@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What carillon-testpmd says when it cannot: one line with cause and fix, an exit status that is not
+# zero, and nothing left behind.
+# Environment besides lib.sh's: TESTPMD (the program), PLUGIN (librte_gpu_crl.so).
+. "$(dirname "$0")/../lib.sh"
+e2e_begin "$TESTPMD"
+export XDG_RUNTIME_DIR=$T
+EALOPT=(-l '0,1' --no-huge -m 256 --no-shconf --no-telemetry --file-prefix crl)
+
+# refused NAME PATTERN COMMAND...: exactly one line of ours, with the pattern and a cure
+refused()
+{
+	local name=$1 pattern=$2 out
+
+	shift 2
+	out=$(timeout 30 "$@" 2>&1 </dev/null)
+	RC=$?
+	[ $RC != 0 ] && [ $RC -lt 124 ] || fail "$name: status $RC"
+	is "$name: lines" "$(grep -c '^carillon-testpmd: ' <<<"$out")" 1
+	grep -qE "^carillon-testpmd: .*$pattern" <<<"$out" || fail "$name: $(grep '^carillon' <<<"$out")"
+	grep -qE '^carillon-testpmd: .* Fix: .' <<<"$out" || fail "$name names no cure: $(grep '^carillon' <<<"$out")"
+}
+
+nic() { refused "$1" "$2" "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" "${@:3}"; }
+
+before=$(ip -o link | wc -l)
+refused 'wrong option' "unknown option '--nonsense'" "$TESTPMD" "${EALOPT[@]}" -- --nonsense
+refused 'ring size' '--rxd=1000 is no power of two.*512 or 1024' "$TESTPMD" "${EALOPT[@]}" -- --rxd=1000
+refused 'no device' 'mlx5|RDMA' "$TESTPMD" "${EALOPT[@]}" -- --duration=1
+nic 'a device that is not there' 'no mlx5 device' -a 0000:01:02.3 -- --duration=1
+nic 'too few lcores' '5 worker lcores' -- --nb-cores=5
+nic 'no port' 'portmask' -- --portmask=0x80
+nic 'no such gpudev' 'gpu_crl_cuda0' -- --gpu=gpu_crl_cuda0
+nic 'report' "cannot write $T/none/x.json" -- --duration=0.1 --json="$T/none/x.json"
+if [ -n "${PLUGIN:-}" ]; then
+	out=$(timeout 20 "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" -d "$PLUGIN" --vdev=gpu_crl_host0 \
+		-- --gpu=gpu_crl_host0 --tx-first --duration=0.5 2>&1)
+	is 'gpu_crl_host: status' $? 0
+	grep -qE '^Path of port 0 .*gpu_crl_host0' <<<"$out" || fail "gpu_crl_host: $(tail -n 5 <<<"$out")"
+fi
+is 'netdevs left behind' "$(ip -o link | wc -l)" "$before"
+is 'files left behind' "$(find "$T" -name 'x.json*' | wc -l)" 0
+"$TESTPMD" --help | grep -q -- --forward-mode= || fail '--help'
+"$TESTPMD" -- --help | grep -q -- --forward-mode= || fail '-- --help'
