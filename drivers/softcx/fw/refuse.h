@@ -51,7 +51,6 @@
 	X(TIR_HASH, BAD_PARAM_ERR, "rx_hash_fn is 0 none, 1 XOR8 or 2 Toeplitz; fields are addresses and ports") \
 	X(CAP_PAGE, BAD_PARAM_ERR, "ask for general, Ethernet or NIC flow table capabilities") \
 	X(VPORT, BAD_PARAM_ERR, "vport 0, the function's own") \
-	X(PD_USE, BAD_PARAM_ERR, "name a protection domain of the same context") \
 	X(UMEM_RANGE, BAD_PARAM_ERR, "register bytes that exist") \
 	X(UMEM_ACCESS, BAD_PARAM_ERR, "umem access is local write or none") \
 	X(MR_RANGE, BAD_PARAM_ERR, "register bytes that exist; iova plus length stays below 2^64") \

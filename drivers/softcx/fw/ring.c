@@ -34,12 +34,13 @@ place_ring(struct scx_fw_call *c, const struct scx_fw_obj *umem, struct scx_fw_r
 static int
 place_record(struct scx_fw_call *c, const struct scx_fw_obj *umem, struct scx_fw_ring *r)
 {
-	uint8_t *at = umem->base + r->record_off;
+	uint8_t *at;
 
 	if (r->record_off > umem->bytes || umem->bytes - r->record_off < CRL_DBREC_BYTES)
 		return scx_fw_refuse(c, SCX_FW_R_RECORD_BOUNDS, NULL, 0,
 			"doorbell record at offset 0x%llx of umem 0x%x, which has %llu bytes",
 			(unsigned long long)r->record_off, umem->num, (unsigned long long)umem->bytes);
+	at = umem->base + r->record_off;
 	if ((uintptr_t)at % CRL_DBREC_BYTES != 0)
 		return scx_fw_refuse(c, SCX_FW_R_RECORD_ALIGN, NULL, 0,
 			"doorbell record at offset 0x%llx of umem 0x%x is at %p",

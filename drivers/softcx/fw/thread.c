@@ -15,7 +15,9 @@
 
 #define SPIN_NS	     10000u  /* after work: turn after turn */
 #define YIELD_NS     200000u /* then: sched_yield() between turns */
-#define NAP_NS	     20000   /* then: naps; with timer slack and wake-up about 50 us */
+#define NAP_NS	     20000   /* then: naps */
+#define IDLE_NS	     5000000u /* and after this: longer ones; with the wake-up about 50 us */
+#define IDLE_NAP_NS  40000
 #define SLACK_NS     1000u
 #define NICS_MAX     16u
 
@@ -29,7 +31,7 @@ struct scx_fw_thread {
 static void *
 thread_main(void *arg)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const struct timespec nap = {.tv_nsec = NAP_NS}, idle_nap = {.tv_nsec = IDLE_NAP_NS};
 	struct scx_fw_thread *t = arg;
 	uint64_t busy_at = scx_fw_now_ns();
 
@@ -45,7 +47,7 @@ thread_main(void *arg)
 		if (work > 0)
 			busy_at = now;
 		else if (now - busy_at > YIELD_NS)
-			nanosleep(&nap, NULL);
+			nanosleep(now - busy_at > IDLE_NS ? &idle_nap : &nap, NULL);
 		else if (now - busy_at > SPIN_NS)
 			sched_yield();
 	}
