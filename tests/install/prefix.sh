@@ -21,8 +21,9 @@ DESTDIR=$dir/root meson install -C "$build" --no-rebuild >"$dir/log" 2>&1 || {
 	exit 1
 }
 # The .pc files name the final prefix: here it is below DESTDIR, so that line is moved.
-prefix=$dir/root$(meson introspect --buildoptions "$build" |
-	/usr/bin/python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"]=="prefix"))')
+prefix=$dir/root$(meson introspect --buildoptions "$build" | /usr/bin/python3 -c '
+import json, sys
+print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
 pc_dir=$(dirname "$(find "$prefix" -name carillon.pc)")
 [ -f "$pc_dir/carillon.pc" ] || {
 	echo "no carillon.pc is installed"
@@ -48,9 +49,12 @@ gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -o "$dir/echo/a.out" "$dir"/echo/*.c 
 	$(pkg-config --cflags --libs carillon_dpdk) || complain "apps/echo does not build with pkg-config alone"
 
 for p in "$prefix"/bin/*; do
-	timeout 20 "$p" --help >"$dir/help" 2>&1 || {
+	! ldd "$p" | grep 'not found' || complain "$(basename "$p") misses a library in the prefix"
+done
+for p in softcx carillon-testpmd; do
+	timeout 20 "$prefix/bin/$p" --help >"$dir/help" 2>&1 || {
 		tail -n 3 "$dir/help"
-		complain "$(basename "$p") --help fails from the prefix"
+		complain "$p --help fails from the prefix"
 	}
 done
 if [ "$(id -u)" = 0 ] && [ -x "$prefix/bin/softcx" ]; then
