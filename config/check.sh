@@ -42,7 +42,7 @@ build() {
 		exit 1
 	}
 	if ! ninja -C "$dir" -j "$jobs" >"$log" 2>&1; then
-		grep -E -A6 'FAILED|error|undefined reference' "$log" | head -n 60
+		grep -E -A6 '^FAILED|error:|undefined reference' "$log" | head -n 60
 		echo "check: the build in $dir failed; all of its output is in $log"
 		exit 1
 	fi

@@ -44,7 +44,7 @@ prepare() {
 	}
 	rm -f "$build.log"
 	ninja -C "$build" >"$build/demo.log" 2>&1 || {
-		grep -E -A5 'FAILED|error' "$build/demo.log" | head -n 40
+		grep -E -A5 '^FAILED|error:|undefined reference' "$build/demo.log" | head -n 40
 		die "the build failed; all of its output is in $build/demo.log"
 	}
 }
