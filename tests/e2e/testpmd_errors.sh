@@ -25,7 +25,7 @@ wrong 'nosuchverb' "$SOFTCX" nosuchverb
 wrong 'nosuchoption' "$SOFTCX" run --nosuchoption -- true
 wrong 'nosuchprogram' "$SOFTCX" run -- nosuchprogram
 wrong 'nosuchwire' "$SOFTCX" run --wire nosuchwire -- true
-wrong 'nosuchdev' "$SOFTCX" run --wire veth:nosuchdev -- ibv_devinfo
+wrong 'netdev' "$SOFTCX" run --wire veth:no/such/dev -- ibv_devinfo
 wrong 'cx99' "$SOFTCX" run --profile cx99 -- ibv_devinfo
 wrong 'ports' "$SOFTCX" run --ports 0 -- ibv_devinfo
 wrong 'ports' "$SOFTCX" run --ports many -- ibv_devinfo

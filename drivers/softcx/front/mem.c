@@ -139,7 +139,7 @@ reg_dmabuf_mr(struct scxf_call *c)
 	uint64_t bytes = scxf_in_u64(c, UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 0);
 	uint64_t iova = scxf_in_u64(c, UVERBS_ATTR_REG_DMABUF_MR_IOVA, 0);
 	uint32_t access = scxf_in_u64(c, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 0);
-	int fd = scxf_attr(c, UVERBS_ATTR_REG_DMABUF_MR_FD)->data_s64;
+	int fd = (int)scxf_in_u64(c, UVERBS_ATTR_REG_DMABUF_MR_FD, 0);
 	void *addr;
 	int rc = check_access(c, access);
 
@@ -300,7 +300,7 @@ const struct scxf_method scxf_mem_methods[] = {
 		HANDLE(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, 1, SCXF_PD),
 		IN(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 1, 8, 8),
 		IN(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 1, 8, 8),
-		IN(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 1, 8, 8), FD_IN(UVERBS_ATTR_REG_DMABUF_MR_FD, 1),
+		IN(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 1, 8, 8), IN(UVERBS_ATTR_REG_DMABUF_MR_FD, 1, 4, 8),
 		IN(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 1, 4, 8),
 		OUT(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, 1, 4, 4),
 		OUT(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, 1, 4, 4)),

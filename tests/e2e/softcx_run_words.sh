@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# softcx run, wrongly asked: one line that names the cause, a non-zero status, and nothing left behind.
+# Rightly asked: the program's arguments, status and signals are its own.
+. "$(dirname "$0")/lib.sh"
+e2e_begin ibv_devinfo gcc cp setcap
+
+# wrong STATUS PATTERN COMMAND...
+wrong()
+{
+	local status=$1 pattern=$2 rc
+
+	shift 2
+	timeout -k 5 20 "$@" >"$T/out" 2>&1 </dev/null
+	rc=$?
+	is "status of: ${*##*/}" "$rc" "$status"
+	grep -qE "$pattern" "$T/out" || { fail "does not say '$pattern': ${*##*/}"; cat "$T/out" >&2; }
+}
+
+wrong 64 'usage: softcx run' "$SOFTCX"
+wrong 64 "no command 'walk'" "$SOFTCX" walk
+wrong 64 'nosuchoption' "$SOFTCX" run --nosuchoption -- true
+wrong 64 'no program' "$SOFTCX" run
+wrong 64 'no program' "$SOFTCX" run --
+for n in 0 9 many -1 ''; do
+	wrong 64 "ports wants a number from 1 to 8" "$SOFTCX" run --ports "$n" -- true
+done
+wrong 64 "no profile 'cx99'" "$SOFTCX" run --profile cx99 -- true
+wrong 64 'seed wants a number' "$SOFTCX" run --seed x -- true
+wrong 64 "no wire 'string'" "$SOFTCX" run --wire string -- true
+for name in '' a/b 'a b' fifteencharsxxx; do
+	wrong 64 'wants the name of a netdev' "$SOFTCX" run --wire "veth:$name" -- true
+done
+wrong 64 'wants two files' "$SOFTCX" run --wire pcap:file -- true
+wrong 64 'wants two files' "$SOFTCX" run --wire pcap:, -- true
+wrong 64 'nosuchfile.*No such file' "$SOFTCX" run --wire "pcap:$T/nosuchfile,$T/out.pcap" -- true
+wrong 64 'must be even' "$SOFTCX" run --ports 3 --wire cable -- true
+wrong 64 'is for one port' "$SOFTCX" run --ports 2 --wire "pcap:,$T/out.pcap" -- true
+
+# The programs that LD_PRELOAD does not reach.
+wrong 127 'no such program: nosuchprogram' "$SOFTCX" run -- nosuchprogram
+wrong 127 'no such program: /nosuch/program' "$SOFTCX" run -- /nosuch/program
+wrong 126 'not an executable file' "$SOFTCX" run -- /etc/passwd
+wrong 126 'not an executable file' "$SOFTCX" run -- /etc
+mount -t tmpfs -o suid tmpfs /mnt
+cp /bin/true /mnt/suid && chmod u+s /mnt/suid
+wrong 126 '/mnt/suid is setuid' "$SOFTCX" run -- /mnt/suid
+cp /bin/true /mnt/sgid && chmod g+s /mnt/sgid
+wrong 126 '/mnt/sgid is setgid' "$SOFTCX" run -- /mnt/sgid
+cp /bin/true /mnt/caps && setcap cap_net_raw+ep /mnt/caps || fail "no file capabilities here"
+wrong 126 '/mnt/caps has file capabilities' "$SOFTCX" run -- /mnt/caps
+printf 'int main(void) { return 0; }\n' >"$T/static.c"
+gcc -static -o /mnt/static "$T/static.c" || fail "no static program"
+wrong 126 '/mnt/static is a static program' "$SOFTCX" run -- /mnt/static
+printf '#!/mnt/static\n' >/mnt/script && chmod +x /mnt/script
+wrong 126 '/mnt/static is a static program' "$SOFTCX" run -- /mnt/script
+printf '\x7fELF\x01\x01\x01' >/mnt/elf32 && chmod +x /mnt/elf32
+wrong 126 '/mnt/elf32 is no 64-bit program' "$SOFTCX" run -- /mnt/elf32
+
+# Without permission: said, with two ways out.
+wrong 1 'no permission.*as root.*unshare -Urn' setpriv --reuid 65534 --clear-groups \
+	--inh-caps=-all --bounding-set=-all "$SOFTCX" run -- true
+
+# Without the device, said; with it, not; the program's words and status are its own.
+wrong 3 'sh never opened the device' "$SOFTCX" run -- sh -c 'exit 3'
+wrong 137 'never opened' "$SOFTCX" run -- sh -c 'kill -KILL $$'
+wrong 0 '^one two  three$' "$SOFTCX" run -- printf '%s\n' 'one two  three'
+wrong 0 'hca_id:.*mlx5_0' "$SOFTCX" run -- ibv_devinfo
+grep -q 'never opened' "$T/out" && fail "ibv_devinfo: said that it never opened the device"
+"$SOFTCX" run --log "$T/log" -- sh -c 'ibv_devinfo >/dev/null; exec ibv_devinfo -d mlx5_0' >"$T/out" 2>&1 ||
+	fail "two programs, one after the other: $(cat "$T/out")"
+
+# Signals go to the program, once, and to its whole terminal life: it may catch them.
+"$SOFTCX" run -- bash -c 'trap "echo caught; n=\$((n + 1))" TERM; echo up; while [ "${n:-0}" = 0 ]; do sleep 0.05; done; sleep 0.3; exit $n' \
+	>"$T/out" 2>"$T/err" &
+PID=$!
+up()
+{
+	grep -q up "$T/out"
+}
+wait_for 10 up || fail "the program did not start"
+kill -TERM "$PID"
+wait "$PID"
+is "signals caught" $? 1
+
+[ -z "$(ls /sys/class/net | grep -v '^lo$')" ] || fail "netdevs left: $(ls /sys/class/net)"
+! grep -q softcx /proc/self/mountinfo || fail "mounts left"
