@@ -12,7 +12,8 @@
 
 #include "internal.h"
 
-#define OPEN_STEP "open the device"
+#define OPEN_STEP  "open the device"
+#define CLOSE_STEP "close the context"
 
 CRL_PUBLIC int
 crl_bdf_parse(const char *text, char bdf[16])
@@ -254,32 +255,44 @@ undo_list:
 }
 
 CRL_PUBLIC int
+crl_ctx_idle(const struct crl_ctx *ctx, struct crl_err *err)
+{
+	const struct crl_region *r;
+
+	if (ctx->port_name[0] != '\0')
+		return crl_err_set(err, -EBUSY, CLOSE_STEP, "close it first", "port %s is open",
+			ctx->port_name);
+	if (!LIST_EMPTY(&ctx->queues))
+		return crl_err_set(err, -EBUSY, CLOSE_STEP, "destroy it first", "queue %u lives",
+			LIST_FIRST(&ctx->queues)->cfg.index);
+	LIST_FOREACH(r, &ctx->regions, link)
+	if (!r->orphan)
+		return crl_err_set(err, -EBUSY, CLOSE_STEP, "deregister it first",
+			"the region of %zu bytes at %p lives", r->bytes, r->addr);
+	return 0;
+}
+
+CRL_PUBLIC int
 crl_close(struct crl_ctx *ctx, struct crl_err *err)
 {
-	const char *step = "close the context";
-	int ret = 0;
+	int ret;
 
 	if (ctx == NULL)
 		return 0;
-	if (ctx->port_name[0] != '\0')
-		return crl_err_set(
-			err, -EBUSY, step, "close it first", "port %s is open", ctx->port_name);
-	if (!LIST_EMPTY(&ctx->queues))
-		return crl_err_set(err, -EBUSY, step, "destroy it first", "queue %u lives",
-			LIST_FIRST(&ctx->queues)->cfg.index);
-	if (!LIST_EMPTY(&ctx->regions))
-		return crl_err_set(err, -EBUSY, step, "deregister it first",
-			"the region of %zu bytes at %p lives", LIST_FIRST(&ctx->regions)->bytes,
-			LIST_FIRST(&ctx->regions)->addr);
+	ret = crl_ctx_idle(ctx, err);
+	while (ret == 0 && !LIST_EMPTY(&ctx->regions)) /* orphans */
+		ret = crl_region_dereg(LIST_FIRST(&ctx->regions), err);
+	if (ret != 0)
+		return ret;
 	crl_events_close(ctx);
 	crl_td_destroy(ctx);
 	if (ibv_dealloc_pd(ctx->pd) != 0)
-		ret = crl_fail_errno(err, errno, step,
+		ret = crl_fail_errno(err, errno, CLOSE_STEP,
 			"destroy what your program made with it first",
 			"the protection domain is in use");
 	/* What is still alive now dies with the file descriptor. */
 	if (ibv_close_device(ctx->ibv) != 0 && ret == 0)
-		ret = crl_fail_errno(err, errno, step, "", "verbs did not close");
+		ret = crl_fail_errno(err, errno, CLOSE_STEP, "", "verbs did not close");
 	free(ctx);
 	return ret;
 }

@@ -41,6 +41,7 @@ struct crl_port {
 	struct crl_eal *eal;
 	unsigned index; /* in eal */
 	struct crl_ctx *ctx;
+	struct rte_device *dev;
 	uint16_t id;
 	struct rte_mempool *mp;				   /* ours, NULL: the caller's or none */
 	struct crl_port_queue queues[CRL_PORT_QUEUES_MAX]; /* slot i has external id min + i */

@@ -138,22 +138,6 @@ undo_eal:
 	return ret;
 }
 
-/* What hinders closing context i, or -EBUSY with its name. */
-static int
-check_idle(const struct crl_eal *eal, unsigned i, struct crl_err *err)
-{
-	const struct crl_ctx *ctx = eal->ctx[i];
-
-	if (eal->port[i] != NULL)
-		return crl_err_set(err, -EBUSY, "clean EAL up", "close it first", "port %s is open",
-			ctx->port_name);
-	if (!LIST_EMPTY(&ctx->queues) || !LIST_EMPTY(&ctx->regions))
-		return crl_err_set(err, -EBUSY, "clean EAL up", "destroy them first",
-			"%s of %s live", LIST_EMPTY(&ctx->queues) ? "regions" : "queues",
-			ctx->info.bdf);
-	return 0;
-}
-
 CRL_PUBLIC int
 crl_eal_cleanup(struct crl_eal *eal, struct crl_err *err)
 {
@@ -161,12 +145,17 @@ crl_eal_cleanup(struct crl_eal *eal, struct crl_err *err)
 
 	if (eal == NULL)
 		return 0;
-	for (unsigned i = 0; i < eal->args.nr_devs; i++) {
-		ret = check_idle(eal, i, err);
-		if (ret != 0)
-			return ret;
+	/* All or none, as far as the NIC lets go. */
+	for (unsigned i = 0; i < eal->args.nr_devs && ret == 0; i++)
+		if (eal->ctx[i] != NULL)
+			ret = crl_ctx_idle(eal->ctx[i], err);
+	for (unsigned i = 0; i < eal->args.nr_devs && ret == 0; i++) {
+		ret = crl_close(eal->ctx[i], err);
+		if (ret == 0)
+			eal->ctx[i] = NULL;
 	}
-	close_all(eal);
+	if (ret != 0)
+		return ret;
 	crl_gpudev_put_all(eal);
 	ret = rte_eal_cleanup();
 	if (ret != 0)

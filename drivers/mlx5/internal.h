@@ -64,6 +64,9 @@ int crl_caps_query(struct crl_ctx *ctx, struct crl_err *err);
 int crl_td_create(struct crl_ctx *ctx, struct crl_err *err);
 void crl_td_destroy(struct crl_ctx *ctx);
 
+/* 0, or -EBUSY with the name of something that was made from ctx and lives. device.c */
+int crl_ctx_idle(const struct crl_ctx *ctx, struct crl_err *err);
+
 /* An mlx5 device of this machine, as ibv_get_device_list() and sysfs show it. */
 struct crl_dev_name {
 	char name[64];
@@ -112,6 +115,7 @@ struct crl_region {
 	struct ibv_mr *mr;
 	bool owned;	    /* memory is freed with the region */
 	unsigned nr_queues; /* that use it */
+	bool orphan;	    /* of a queue that could not be made: goes when the context closes */
 	LIST_ENTRY(crl_region) link;
 };
 

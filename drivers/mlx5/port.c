@@ -104,6 +104,19 @@ probe(struct crl_port *port, struct crl_err *err)
 	return ret;
 }
 
+/* The DPDK device that the probe made, by which it can be taken away again whatever else fails. */
+static struct rte_device *
+find_device(const char *bdf)
+{
+	struct rte_device *dev, *found = NULL;
+	struct rte_dev_iterator it;
+
+	RTE_DEV_FOREACH(dev, "bus=pci", &it)
+	if (strcmp(rte_dev_name(dev), bdf) == 0)
+		found = dev;
+	return found;
+}
+
 static int
 find_port(struct crl_port *port, struct crl_err *err)
 {
@@ -114,7 +127,7 @@ find_port(struct crl_port *port, struct crl_err *err)
 		struct rte_eth_dev_info info;
 
 		if (rte_eth_dev_info_get(id, &info) == 0 && info.device != NULL &&
-			strcmp(rte_dev_name(info.device), port->ctx->info.bdf) == 0) {
+			info.device == port->dev) {
 			port->id = id;
 			return 0;
 		}
@@ -124,16 +137,16 @@ find_port(struct crl_port *port, struct crl_err *err)
 		"no driver made a port of %s: net_mlx5 is not there", port->ctx->info.bdf);
 }
 
-/* Take the device away from net_mlx5 again, so that our context can close. */
-static void
-unprobe(struct crl_port *port)
+/* Take the device away from net_mlx5 again, ports and all, so that our context can close. */
+static int
+unprobe(struct crl_port *port, struct crl_err *err)
 {
-	struct rte_eth_dev_info info;
+	int ret = port->dev != NULL ? rte_dev_remove(port->dev) : 0;
 
-	if (rte_eth_dev_info_get(port->id, &info) != 0)
-		return;
-	rte_eth_dev_close(port->id);
-	rte_dev_remove(info.device);
+	if (ret != 0)
+		return crl_fail_rte(err, -ret, CLOSE_STEP, "see net_mlx5's own message",
+			"net_mlx5 does not let go of %s", port->ctx->info.bdf);
+	return 0;
 }
 
 static int
@@ -269,9 +282,10 @@ crl_port_open(struct crl_eal *eal, unsigned i, const struct crl_port_cfg *cfg,
 	ret = probe(port, err);
 	if (ret != 0)
 		goto undo_port;
+	port->dev = find_device(port->ctx->info.bdf);
 	ret = find_port(port, err);
 	if (ret != 0)
-		goto undo_port;
+		goto undo_probe;
 	ret = start(port, cfg, err);
 	if (ret != 0)
 		goto undo_probe;
@@ -282,7 +296,7 @@ crl_port_open(struct crl_eal *eal, unsigned i, const struct crl_port_cfg *cfg,
 	return 0;
 
 undo_probe:
-	unprobe(port);
+	unprobe(port, NULL);
 	rte_mempool_free(port->mp);
 undo_port:
 	free(port);
@@ -307,7 +321,9 @@ crl_port_close(struct crl_port *port, struct crl_err *err)
 	if (ret != 0)
 		return crl_fail_rte(err, -ret, CLOSE_STEP, "see net_mlx5's own message",
 			"port %u does not stop", port->id);
-	unprobe(port);
+	ret = unprobe(port, err);
+	if (ret != 0)
+		return ret;
 	rte_mempool_free(port->mp);
 	port->ctx->port_name[0] = '\0';
 	port->eal->port[port->index] = NULL;

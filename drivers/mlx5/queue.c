@@ -135,16 +135,37 @@ take_buffers(struct crl_queue *q, struct crl_err *err)
 	return 0;
 }
 
-static void
-give_buffers(struct crl_queue *q)
+/* Receive buffers back, and the hold on tx_region; after a refusal it can be called again. */
+static int
+give_buffers(struct crl_queue *q, struct crl_err *err)
 {
+	int ret;
+
+	if (q->rx_region != NULL) {
+		q->rx_region->nr_queues = 0;
+		ret = crl_region_dereg(q->rx_region, err);
+		if (ret != 0) {
+			q->rx_region->nr_queues = 1;
+			return ret;
+		}
+		q->rx_region = NULL;
+	}
 	if (q->cfg.tx_region != NULL)
 		q->cfg.tx_region->nr_queues--;
-	if (q->rx_region != NULL) {
-		q->rx_region->nr_queues--;
-		/* Only this queue knew of it: a failure can leave no one else in trouble. */
-		crl_region_dereg(q->rx_region, NULL);
-	}
+	return 0;
+}
+
+/* The same where nobody can be told: what the NIC does not let go of stays until the context
+ * closes. */
+static void
+leave_buffers(struct crl_queue *q)
+{
+	if (give_buffers(q, NULL) == 0)
+		return;
+	q->rx_region->nr_queues = 0;
+	q->rx_region->orphan = true;
+	q->rx_region = NULL;
+	give_buffers(q, NULL);
 }
 
 /* Objects in reverse order; stops at the first the NIC does not let go of, and can be called again.
@@ -231,7 +252,7 @@ crl_queue_create(struct crl_ctx *ctx, const struct crl_queue_cfg *cfg, struct cr
 	return 0;
 
 undo_buffers:
-	give_buffers(q);
+	leave_buffers(q);
 undo_memory:
 	give_memory(q);
 undo_queue:
@@ -250,10 +271,11 @@ crl_queue_destroy(struct crl_queue *q, struct crl_err *err)
 		return crl_err_set(err, -EBUSY, "destroy a queue", "crl_port_detach() it first",
 			"port %s still maps queue %u", q->ctx->port_name, q->cfg.index);
 	ret = destroy_objects(q, err);
+	if (ret == 0)
+		ret = give_buffers(q, err);
 	if (ret != 0)
 		return ret;
 	LIST_REMOVE(q, link);
-	give_buffers(q);
 	give_memory(q);
 	free(q);
 	return 0;
