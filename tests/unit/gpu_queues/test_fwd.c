@@ -119,7 +119,7 @@ rule_is_needed(void **state)
 {
 	struct crl_piece p = {NULL, 0, 60, FAKE_LKEY};
 	struct fake_nic n;
-	uint64_t pi, cookie;
+	uint64_t pi = 0, cookie;
 	uint32_t i;
 
 	fake_open(&n, 2, 2, 128, false);

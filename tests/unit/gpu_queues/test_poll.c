@@ -16,7 +16,7 @@ post(struct fake_nic *n, uint32_t pieces, bool signal, uint64_t cookie)
 {
 	struct crl_piece p[16];
 	uint32_t i;
-	uint64_t pi;
+	uint64_t pi = 0;
 
 	for (i = 0; i < pieces; i++)
 		p[i] = (struct crl_piece){NULL, n->q.txbuf.iova, 60, FAKE_LKEY};

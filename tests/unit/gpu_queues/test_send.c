@@ -62,7 +62,7 @@ send_bytes(void **state)
 	struct crl_piece p[2] = {
 		{NULL, 0x1122334455667788ull, 42, 0xabcd}, {NULL, 0x10, 1500, 0x01020304}};
 	struct fake_nic n;
-	uint64_t pi;
+	uint64_t pi = 0;
 
 	fake_open(&n, 4, 4, 64, false);
 	memset(n.q.sq.wqe, 0xee, 16 * 64); /* what an older WQE left there */
@@ -89,7 +89,7 @@ static void
 gather_round_the_end(void **state)
 {
 	struct crl_piece p[CRL_SEND_PIECES_MAX];
-	uint64_t at, pi;
+	uint64_t at, pi = 0;
 	struct fake_nic n;
 	uint32_t i, nr;
 
@@ -141,9 +141,9 @@ empw_round_the_end(void **state)
 {
 	struct crl_piece p[CRL_EMPW_FRAMES_MAX];
 	static struct expect e;
-	uint32_t first, i, ds, fit;
+	uint32_t first, i, ds = 0, fit;
 	struct fake_nic n;
-	uint64_t pi, at;
+	uint64_t pi = 0, at;
 
 	for (first = 1; first < 80; first += 3) {
 		for (at = 0; at < 17; at++) {
@@ -208,7 +208,7 @@ doorbell(void **state)
 {
 	struct crl_piece p = {NULL, 0, 60, FAKE_LKEY};
 	struct fake_nic n;
-	uint64_t pi, first;
+	uint64_t pi = 0, first;
 	int i;
 
 	fake_open(&n, 4, 15, 64, false);
@@ -243,7 +243,7 @@ signalling(void **state)
 {
 	struct crl_piece p = {NULL, 0, 60, FAKE_LKEY};
 	struct fake_nic n;
-	uint64_t pi;
+	uint64_t pi = 0;
 	uint32_t every, i;
 
 	for (every = 1; every <= 16; every++) {
@@ -263,7 +263,7 @@ static void
 nop(void **state)
 {
 	struct fake_nic n;
-	uint64_t pi;
+	uint64_t pi = 0;
 
 	fake_open(&n, 4, 4, 64, false);
 	memset(n.q.sq.wqe, 0xee, 16 * 64);
