@@ -19,7 +19,7 @@ take_error(struct crl_qerror *e, struct crl_err *err)
 	if (!e || crl_ld32(&e->seq) == 0)
 		return false;
 	crl_order_seq_before_error(); /* pairs with the engine's fill before it stored seq */
-	crl_ld_bytes((uint8_t *)&copy, e, sizeof(copy));
+	crl_copy32(&copy, e, sizeof(copy));
 	crl_order_work_before_word(); /* pairs with the engine's next fill after it saw seq 0 */
 	crl_st32(&e->seq, 0);
 	crl_err_from_qerror(err, &copy);

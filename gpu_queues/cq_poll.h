@@ -81,9 +81,9 @@ crl_qerror_put(struct crl_qerror *e, uint32_t kind, bool is_rx, uint32_t qn, uin
 	crl_st8(&e->is_rx, is_rx);
 	crl_st8(&e->kind, (uint8_t)kind);
 	if (cqe)
-		crl_ld_bytes(e->cqe, cqe, sizeof(e->cqe));
+		crl_copy32(e->cqe, cqe, sizeof(e->cqe));
 	if (wqe_bytes)
-		crl_ld_bytes(e->wqe_bytes, wqe_bytes, is_rx ? 16u : 64u);
+		crl_copy32(e->wqe_bytes, wqe_bytes, is_rx ? 16u : 64u);
 	crl_order_error_before_seq(); /* pairs with the control loop's read after it saw seq */
 	crl_st32(&e->seq, 1);
 }

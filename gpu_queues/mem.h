@@ -127,20 +127,14 @@ crl_st_mmio64(void *reg, uint64_t v)
 #endif
 }
 
-/* Bytes out of shared memory into a local array, for dumps of WQEs and CQEs; n a multiple of 8. */
+/* Copies n bytes, a multiple of 4 on aligned addresses, where at least one side is shared. */
 CRL_FN void
-crl_ld_bytes(uint8_t *local, const void *p, uint32_t n)
+crl_copy32(void *dst, const void *src, uint32_t n)
 {
-	const uint8_t *src = (const uint8_t *)p;
 	uint32_t i;
-	int b;
 
-	for (i = 0; i < n; i += 8u) {
-		uint64_t q = crl_ld64(src + i);
-
-		for (b = 0; b < 8; b++)
-			local[i + (uint32_t)b] = (uint8_t)(q >> 8 * b);
-	}
+	for (i = 0; i < n; i += 4u)
+		crl_st32((uint8_t *)dst + i, crl_ld32((const uint8_t *)src + i));
 }
 
 /* Nanoseconds of a clock that only rises; for bounds of waits, on the processor that waits. */

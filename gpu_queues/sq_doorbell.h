@@ -22,8 +22,7 @@ crl_sq_ring(struct crl_sq *sq)
 	if (sq->posted == sq->rung || sq->state != CRL_QS_READY)
 		return false;
 	crl_sq_signal_last(sq);
-	crl_order_wqe_before_record(); /* pairs with the NIC's WQE fetch after it reads the record
-					*/
+	crl_order_wqe_before_record(); /* pairs with the NIC's fetch after it reads the record */
 	crl_st_be32(&sq->dbrec[CRL_DBREC_SND_WORD], crl_index16(sq->posted));
 	crl_order_record_before_uar(); /* pairs with the NIC's record read at the register write */
 	crl_st_mmio64(sq->uar, sq->db);

@@ -34,7 +34,7 @@ segment_store(void **state)
 {
 	CRL_ALIGNAS(16) uint8_t m[48];
 	struct crl_seg s = {{0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull}};
-	uint8_t copy[16];
+	CRL_ALIGNAS(4) uint8_t copy[16];
 	int i;
 
 	memset(m, 0xee, sizeof(m));
@@ -44,7 +44,7 @@ segment_store(void **state)
 		assert_int_equal(m[16 + i], i);
 		assert_int_equal(m[32 + i], 0xee);
 	}
-	crl_ld_bytes(copy, m + 16, 16);
+	crl_copy32(copy, m + 16, 16);
 	assert_memory_equal(copy, m + 16, 16);
 }
 
