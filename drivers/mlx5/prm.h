@@ -9,7 +9,8 @@
  *	S(L, l, NAME, name, bit offset, bits, LAYOUT)	another layout inside this one
  * Bits that no line names are reserved: zero from the driver, refused by softcx when they are not.
  * Offsets count from the most significant bit of the first byte, as in the PRM's tables. The head
- * of every command (opcode, uid, op_mod; status, syndrome) is CMD_IN and CMD_OUT and is not repeated.
+ * of every command (opcode, uid, op_mod; status, syndrome) is CMD_IN and CMD_OUT and is not
+ *repeated.
  *
  * From the lists come CRL_PRM_<LAYOUT>_<NAME> (bit offset << 16 | bits) and CRL_PRM_<LAYOUT>_BYTES:
  *	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_CREATE_SQ);
@@ -69,10 +70,10 @@ enum crl_cmd_op { CRL_CMD_OPS(CRL_CMD_OP_ENUM) };
 enum crl_cmd_stat { CRL_CMD_STATS(CRL_CMD_STAT_ENUM) };
 
 /* All layouts: Y(LAYOUT, name in the PRM headers of Linux, bits). */
-#define CRL_PRM_LAYOUTS(Y)       \
-	CRL_PRM_MISC_LAYOUTS(Y)  \
-	CRL_PRM_CAPS_LAYOUTS(Y)  \
-	CRL_PRM_QUEUES_LAYOUTS(Y) \
+#define CRL_PRM_LAYOUTS(Y)                                                                         \
+	CRL_PRM_MISC_LAYOUTS(Y)                                                                    \
+	CRL_PRM_CAPS_LAYOUTS(Y)                                                                    \
+	CRL_PRM_QUEUES_LAYOUTS(Y)                                                                  \
 	CRL_PRM_STEER_LAYOUTS(Y)
 
 /* clang-format off */
@@ -86,7 +87,8 @@ enum crl_prm_field { CRL_PRM_LAYOUTS(CRL_PRM_ENUM_L) };
 
 /* Values of fields, where a number would not speak for itself. */
 enum {
-	CRL_HCA_CAP_GENERAL = 0x0, /* op_mod of QUERY_HCA_CAP: page << 1 | 1 for the current, 0 the most */
+	CRL_HCA_CAP_GENERAL =
+		0x0, /* op_mod of QUERY_HCA_CAP: page << 1 | 1 for the current, 0 the most */
 	CRL_HCA_CAP_ETH = 0x1,
 	CRL_HCA_CAP_ATOMIC = 0x3,
 	CRL_HCA_CAP_ROCE = 0x4,

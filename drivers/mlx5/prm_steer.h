@@ -112,8 +112,10 @@
 	F(L, l, SELF_LB_BLOCK, self_lb_block, 0x126, 2) \
 	F(L, l, TRANSPORT_DOMAIN, transport_domain, 0x128, 24) \
 	F(L, l, RX_HASH_TOEPLITZ_KEY, rx_hash_toeplitz_key, 0x140, 320) \
-	S(L, l, RX_HASH_FIELD_SELECTOR_OUTER, rx_hash_field_selector_outer, 0x280, 32, RX_HASH_FIELDS) \
-	S(L, l, RX_HASH_FIELD_SELECTOR_INNER, rx_hash_field_selector_inner, 0x2a0, 32, RX_HASH_FIELDS)
+	S(L, l, RX_HASH_FIELD_SELECTOR_OUTER, \
+	  rx_hash_field_selector_outer, 0x280, 32, RX_HASH_FIELDS) \
+	S(L, l, RX_HASH_FIELD_SELECTOR_INNER, \
+	  rx_hash_field_selector_inner, 0x2a0, 32, RX_HASH_FIELDS)
 
 #define CRL_PRM_CREATE_TIR_IN_FIELDS(F, S, L, l) \
 	S(L, l, CTX, ctx, 0x100, 1920, TIRC)

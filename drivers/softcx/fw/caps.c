@@ -33,10 +33,14 @@ bool
 scx_fw_ts_ok(const struct scx_nic *nic, uint32_t ts_format)
 {
 	switch (ts_format) {
-	case CRL_TS_DEFAULT: return true;
-	case CRL_TS_FREE_RUNNING: return nic->profile->ts_cap != CRL_TS_CAP_REAL_TIME;
-	case CRL_TS_REAL_TIME: return nic->profile->ts_cap != CRL_TS_CAP_FREE_RUNNING;
-	default: return false;
+	case CRL_TS_DEFAULT:
+		return true;
+	case CRL_TS_FREE_RUNNING:
+		return nic->profile->ts_cap != CRL_TS_CAP_REAL_TIME;
+	case CRL_TS_REAL_TIME:
+		return nic->profile->ts_cap != CRL_TS_CAP_FREE_RUNNING;
+	default:
+		return false;
 	}
 }
 
@@ -78,7 +82,6 @@ general(const struct scx_nic *nic, void *page)
 		{CRL_PRM_HCA_CAP_BASIC_CYCLIC_RCV_WQE, 1},
 		{CRL_PRM_HCA_CAP_LOG_MAX_TIR, log2_of(SCX_DP_TIR_MAX)},
 		{CRL_PRM_HCA_CAP_LOG_MAX_TIS, 10},
-		{CRL_PRM_HCA_CAP_LOG_MAX_TIS_PER_SQ, 0},
 		{CRL_PRM_HCA_CAP_LOG_MAX_RQT, log2_of(SCX_DP_RQT_MAX)},
 		{CRL_PRM_HCA_CAP_LOG_MAX_RQT_SIZE, log2_of(SCX_DP_RQT_LEN)},
 		{CRL_PRM_HCA_CAP_LOG_MAX_PD, 10},
@@ -93,7 +96,6 @@ general(const struct scx_nic *nic, void *page)
 		{CRL_PRM_HCA_CAP_CQE_VERSION, 1},
 		{CRL_PRM_HCA_CAP_PORT_TYPE, 1}, /* Ethernet */
 		{CRL_PRM_HCA_CAP_NUM_PORTS, 1},
-		{CRL_PRM_HCA_CAP_NUM_VHCA_PORTS, 0},
 		{CRL_PRM_HCA_CAP_ETH_NET_OFFLOADS, 1},
 		{CRL_PRM_HCA_CAP_NIC_FLOW_TABLE, 1},
 		{CRL_PRM_HCA_CAP_ETH_VIRT, nic->profile->inline_cap == CRL_CAP_INLINE_VPORT},
@@ -108,7 +110,8 @@ general(const struct scx_nic *nic, void *page)
 		{CRL_PRM_HCA_CAP_RQ_TS_FORMAT, nic->profile->ts_cap},
 		{CRL_PRM_HCA_CAP_DEVICE_FREQUENCY_KHZ, nic->profile->khz},
 		{CRL_PRM_HCA_CAP_DEVICE_FREQUENCY_MHZ, nic->profile->khz / 1000},
-		/* Said aloud, because drivers take a missing zero for a yes: none of these is there. */
+		/* Said aloud, because drivers take a missing zero for a yes: none of these is
+		   there. */
 		{CRL_PRM_HCA_CAP_STRIDING_RQ, 0},
 		{CRL_PRM_HCA_CAP_CQE_COMPRESSION, 0},
 		{CRL_PRM_HCA_CAP_CQE_128_ALWAYS, 0},
@@ -171,9 +174,11 @@ scx_cmd_query_hca_cap(struct scx_fw_call *c)
 	case CRL_HCA_CAP_NIC_FLOW_TABLE:
 		nic_flow_table(page);
 		return 0;
-	case CRL_HCA_CAP_ATOMIC: /* asked for without a look at the general page; nothing is offered */
+	case CRL_HCA_CAP_ATOMIC: /* asked for without a look at the general page; nothing is offered
+				  */
 	case CRL_HCA_CAP_DEVICE_MEM:
 		return 0;
 	}
-	return scx_fw_refuse(c, SCX_FW_R_CAP_PAGE, NULL, 0, "capability page 0x%x is not offered", op_mod >> 1);
+	return scx_fw_refuse(
+		c, SCX_FW_R_CAP_PAGE, NULL, 0, "capability page 0x%x is not offered", op_mod >> 1);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between the control side and the data path: one command slot with an acknowledgement, and the turn
- * that whoever steps the data path takes again and again. The control side fills the slot under
- * nic->lock and waits; the stepping thread carries the command out between two steps. While no thread
- * steps, the control side does it itself under nic->step_lock.
+ * Between the control side and the data path: one command slot with an acknowledgement, and the
+ * turn that whoever steps the data path takes again and again. The control side fills the slot
+ * under nic->lock and waits; the stepping thread carries the command out between two steps. While
+ * no thread steps, the control side does it itself under nic->step_lock.
  */
 #include <errno.h>
 #include <sched.h>
@@ -12,11 +12,12 @@
 
 #include "fw.h"
 
-#define STEP_BUDGET	 64u		   /* frames each way in one step */
-#define REPORTS_A_TURN	 64u		   /* reports taken after one step; the rest waits for the next */
-#define ANSWER_NS_MAX	 10000000000ull	   /* a stepping thread that does not answer for so long is stuck */
-#define ANSWER_YIELDS	 64u		   /* before the wait sleeps */
-#define ANSWER_SLEEP_NS	 20000
+#define STEP_BUDGET    64u /* frames each way in one step */
+#define REPORTS_A_TURN 64u /* reports taken after one step; the rest waits for the next */
+#define ANSWER_NS_MAX                                                                              \
+	10000000000ull	    /* a stepping thread that does not answer for so long is stuck */
+#define ANSWER_YIELDS	64u /* before the wait sleeps */
+#define ANSWER_SLEEP_NS 20000
 
 enum { CHAN_FREE, CHAN_COMMAND, CHAN_STATS, CHAN_DONE };
 
@@ -29,14 +30,16 @@ scx_fw_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* What CQEs carry as time: ticks of the free-running clock, or seconds << 32 | nanoseconds (PRM). */
+/* What CQEs carry as time: ticks of the free-running clock, or seconds << 32 | nanoseconds (PRM).
+ */
 static uint64_t
 device_ticks(const struct scx_nic *nic, uint64_t now_ns)
 {
 	struct timespec ts;
 
 	if (nic->profile->ts_cap != CRL_TS_CAP_REAL_TIME)
-		return now_ns / 1000000u * nic->clock_khz + now_ns % 1000000u * nic->clock_khz / 1000000u;
+		return now_ns / 1000000u * nic->clock_khz +
+		       now_ns % 1000000u * nic->clock_khz / 1000000u;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (uint64_t)ts.tv_sec << 32 | (uint64_t)ts.tv_nsec;
 }
@@ -121,14 +124,16 @@ post(struct scx_nic *nic, int what)
 	/* Pairs with the acquire in serve(). */
 	atomic_store_explicit(&nic->chan.state, what, memory_order_release);
 	give_up = scx_fw_now_ns() + ANSWER_NS_MAX;
-	for (uint64_t n = 0; atomic_load_explicit(&nic->chan.state, memory_order_acquire) != CHAN_DONE; n++) {
+	for (uint64_t n = 0;
+		atomic_load_explicit(&nic->chan.state, memory_order_acquire) != CHAN_DONE; n++) {
 		if (n < ANSWER_YIELDS) {
 			sched_yield();
 			continue;
 		}
 		if (scx_fw_now_ns() > give_up) {
 			nic->chan.stuck = true;
-			scx_log(nic->name, "the data path's thread has not answered for 10 s; the NIC is dead");
+			scx_log(nic->name, "the data path's thread has not answered for 10 s; the "
+					   "NIC is dead");
 			return -EIO;
 		}
 		nanosleep(&nap, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command interpreter: finds the command, checks both lengths and every bit that the layout does
- * not know, and only then lets the command look at the mailbox. Called by fronts through scx_cmd(),
- * in any thread; one command at a time.
+ * The command interpreter: finds the command, checks both lengths and every bit that the layout
+ * does not know, and only then lets the command look at the mailbox. Called by fronts through
+ * scx_cmd(), in any thread; one command at a time.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,14 +24,15 @@ struct command {
 
 /* clang-format off */
 #define CMD_(OP, L, out, run, makes, list, any) \
-	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, run, makes, list, any}
+	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, \
+		run, makes, list, any}
 #define CREATE(OP, run, KIND, list) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_##KIND, list, 0)
 #define CMD(OP, run) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_KINDS, 0, 0)
 #define QUERY(OP, run) CMD_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, run, SCX_FW_KINDS, 0, 0)
 
 static const struct command commands[] = {
-	CMD_(QUERY_HCA_CAP, QUERY_HCA_CAP_IN, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES, scx_cmd_query_hca_cap,
-		SCX_FW_KINDS, 0, 1),
+	CMD_(QUERY_HCA_CAP, QUERY_HCA_CAP_IN, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES,
+		scx_cmd_query_hca_cap, SCX_FW_KINDS, 0, 1),
 	QUERY(QUERY_VPORT_STATE, scx_cmd_query_vport_state),
 	QUERY(QUERY_NIC_VPORT_CONTEXT, scx_cmd_query_nic_vport),
 	CREATE(ALLOC_PD, scx_cmd_alloc_pd, PD, 0),
@@ -94,8 +95,10 @@ scx_fw_fields_zero(struct scx_fw_call *c, enum scx_layout_id id, const void *lay
 
 		if (value == 0)
 			continue;
-		scx_fw_refuse(c, SCX_FW_R_NOT_OFFERED, (const uint8_t *)layout + crl_prm_off(fields[i]) / 32 * 4,
-			4, "%s.%s is 0x%x", scx_layouts[id].name, scx_layout_field_name(id, fields[i]), value);
+		scx_fw_refuse(c, SCX_FW_R_NOT_OFFERED,
+			(const uint8_t *)layout + crl_prm_off(fields[i]) / 32 * 4, 4,
+			"%s.%s is 0x%x", scx_layouts[id].name, scx_layout_field_name(id, fields[i]),
+			value);
 		return false;
 	}
 	return true;
@@ -108,11 +111,12 @@ check_lengths(struct scx_fw_call *c, const struct command *cmd)
 		return scx_fw_refuse(c, SCX_FW_R_IN_SHORT, c->in, c->in_bytes,
 			"input of %zu bytes, the layout has %u", c->in_bytes, cmd->in_bytes);
 	if (c->in_bytes > cmd->in_bytes && !cmd->list)
-		return scx_fw_refuse(c, SCX_FW_R_IN_LONG, c->in + cmd->in_bytes, c->in_bytes - cmd->in_bytes,
-			"input of %zu bytes, the layout has %u", c->in_bytes, cmd->in_bytes);
+		return scx_fw_refuse(c, SCX_FW_R_IN_LONG, c->in + cmd->in_bytes,
+			c->in_bytes - cmd->in_bytes, "input of %zu bytes, the layout has %u",
+			c->in_bytes, cmd->in_bytes);
 	if (c->out_bytes < cmd->out_bytes)
-		return scx_fw_refuse(c, SCX_FW_R_OUT_SHORT, NULL, 0, "room for %zu bytes, the answer has %u",
-			c->out_bytes, cmd->out_bytes);
+		return scx_fw_refuse(c, SCX_FW_R_OUT_SHORT, NULL, 0,
+			"room for %zu bytes, the answer has %u", c->out_bytes, cmd->out_bytes);
 	return 0;
 }
 
@@ -140,15 +144,20 @@ static bool
 mailboxes_ok(const void *in, size_t in_bytes, const void *out, size_t out_bytes)
 {
 	return in != NULL && out != NULL && (uintptr_t)in % 4 == 0 && (uintptr_t)out % 4 == 0 &&
-		in_bytes >= CRL_PRM_CMD_IN_BYTES && out_bytes >= CRL_PRM_CMD_OUT_BYTES;
+	       in_bytes >= CRL_PRM_CMD_IN_BYTES && out_bytes >= CRL_PRM_CMD_OUT_BYTES;
 }
 
 int
-scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void *out, size_t out_bytes,
-	struct scx_obj *obj)
+scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void *out,
+	size_t out_bytes, struct scx_obj *obj)
 {
-	struct scx_fw_call c = {.nic = nic, .uid = uid, .name = "command", .in = in, .in_bytes = in_bytes,
-		.out = out, .out_bytes = out_bytes};
+	struct scx_fw_call c = {.nic = nic,
+		.uid = uid,
+		.name = "command",
+		.in = in,
+		.in_bytes = in_bytes,
+		.out = out,
+		.out_bytes = out_bytes};
 	const struct command *cmd;
 	uint16_t opcode;
 

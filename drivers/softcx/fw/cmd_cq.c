@@ -13,10 +13,16 @@
  * asking, and they are leave to compress, not a duty. This NIC writes every CQE in full.
  */
 static const uint32_t cqc_not_offered[] = {
-	CRL_PRM_CQC_STATUS, CRL_PRM_CQC_SCQE_BREAK_MODERATION_EN, CRL_PRM_CQC_CQ_PERIOD_MODE,
-	CRL_PRM_CQC_ST, CRL_PRM_CQC_CQ_PERIOD, CRL_PRM_CQC_CQ_MAX_COUNT,
-	CRL_PRM_CQC_LAST_NOTIFIED_INDEX, CRL_PRM_CQC_LAST_SOLICIT_INDEX,
-	CRL_PRM_CQC_CONSUMER_COUNTER, CRL_PRM_CQC_PRODUCER_COUNTER,
+	CRL_PRM_CQC_STATUS,
+	CRL_PRM_CQC_SCQE_BREAK_MODERATION_EN,
+	CRL_PRM_CQC_CQ_PERIOD_MODE,
+	CRL_PRM_CQC_ST,
+	CRL_PRM_CQC_CQ_PERIOD,
+	CRL_PRM_CQC_CQ_MAX_COUNT,
+	CRL_PRM_CQC_LAST_NOTIFIED_INDEX,
+	CRL_PRM_CQC_LAST_SOLICIT_INDEX,
+	CRL_PRM_CQC_CONSUMER_COUNTER,
+	CRL_PRM_CQC_PRODUCER_COUNTER,
 };
 
 static int
@@ -31,8 +37,8 @@ check(struct scx_fw_call *c, const void *cqc)
 		return scx_fw_refuse(c, SCX_FW_R_CQE_SIZE, cqc, 4, "cqe_sz is %u",
 			crl_prm_get(cqc, CRL_PRM_CQC_CQE_SZ));
 	if (log_size > SCX_LOG_CQ_SZ_MAX)
-		return scx_fw_refuse(c, SCX_FW_R_CQ_SIZE, NULL, 0, "log_cq_size is %u, the most is %u",
-			log_size, SCX_LOG_CQ_SZ_MAX);
+		return scx_fw_refuse(c, SCX_FW_R_CQ_SIZE, NULL, 0,
+			"log_cq_size is %u, the most is %u", log_size, SCX_LOG_CQ_SZ_MAX);
 	if (crl_prm_get(cqc, CRL_PRM_CQC_C_EQN) != SCX_EQN)
 		return scx_fw_refuse(c, SCX_FW_R_EQN, NULL, 0, "c_eqn is %u, the event queue is %u",
 			crl_prm_get(cqc, CRL_PRM_CQC_C_EQN), SCX_EQN);
@@ -98,7 +104,8 @@ scx_cmd_create_cq(struct scx_fw_call *c)
 int
 scx_cmd_query_cq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_CQ, crl_prm_get(c->in, CRL_PRM_QUERY_CQ_IN_CQN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_CQ, crl_prm_get(c->in, CRL_PRM_QUERY_CQ_IN_CQN));
 	void *cqc = crl_prm_at(c->out, CRL_PRM_QUERY_CQ_OUT_CQ_CONTEXT);
 	struct scx_dp_cmd cmd = {.op = SCX_DP_QUERY_CQ};
 	int rc;
@@ -119,7 +126,5 @@ scx_cmd_query_cq(struct scx_fw_call *c)
 int
 scx_cmd_destroy_cq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_CQ, crl_prm_get(c->in, CRL_PRM_DESTROY_CQ_IN_CQN));
-
-	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
+	return scx_fw_destroy_num(c, SCX_FW_CQ, CRL_PRM_DESTROY_CQ_IN_CQN);
 }

@@ -20,14 +20,6 @@ make(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t field)
 	return 0;
 }
 
-static int
-unmake(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t field)
-{
-	struct scx_fw_obj *obj = scx_fw_get(c, kind, crl_prm_get(c->in, field));
-
-	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
-}
-
 int
 scx_cmd_alloc_pd(struct scx_fw_call *c)
 {
@@ -37,7 +29,7 @@ scx_cmd_alloc_pd(struct scx_fw_call *c)
 int
 scx_cmd_dealloc_pd(struct scx_fw_call *c)
 {
-	return unmake(c, SCX_FW_PD, CRL_PRM_DEALLOC_PD_IN_PD);
+	return scx_fw_destroy_num(c, SCX_FW_PD, CRL_PRM_DEALLOC_PD_IN_PD);
 }
 
 int
@@ -49,7 +41,7 @@ scx_cmd_alloc_uar(struct scx_fw_call *c)
 int
 scx_cmd_dealloc_uar(struct scx_fw_call *c)
 {
-	return unmake(c, SCX_FW_UAR, CRL_PRM_DEALLOC_UAR_IN_UAR);
+	return scx_fw_destroy_num(c, SCX_FW_UAR, CRL_PRM_DEALLOC_UAR_IN_UAR);
 }
 
 int
@@ -61,7 +53,8 @@ scx_cmd_alloc_td(struct scx_fw_call *c)
 int
 scx_cmd_dealloc_td(struct scx_fw_call *c)
 {
-	return unmake(c, SCX_FW_TD, CRL_PRM_DEALLOC_TRANSPORT_DOMAIN_IN_TRANSPORT_DOMAIN);
+	return scx_fw_destroy_num(
+		c, SCX_FW_TD, CRL_PRM_DEALLOC_TRANSPORT_DOMAIN_IN_TRANSPORT_DOMAIN);
 }
 
 /* The count of a set that is new starts at 0: whoever had the number before has left some. */
@@ -92,14 +85,15 @@ scx_cmd_alloc_q_counter(struct scx_fw_call *c)
 int
 scx_cmd_query_q_counter(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *set = scx_fw_get(c, SCX_FW_QCOUNTER,
-		crl_prm_get(c->in, CRL_PRM_QUERY_Q_COUNTER_IN_COUNTER_SET_ID));
+	struct scx_fw_obj *set = scx_fw_get(
+		c, SCX_FW_QCOUNTER, crl_prm_get(c->in, CRL_PRM_QUERY_Q_COUNTER_IN_COUNTER_SET_ID));
 	uint64_t count;
 	int rc;
 
 	if (set == NULL)
 		return -1;
-	rc = counter_read(c, set->num, crl_prm_get(c->in, CRL_PRM_QUERY_Q_COUNTER_IN_CLEAR), &count);
+	rc = counter_read(
+		c, set->num, crl_prm_get(c->in, CRL_PRM_QUERY_Q_COUNTER_IN_CLEAR), &count);
 	if (rc == 0)
 		crl_prm_set(c->out, CRL_PRM_QUERY_Q_COUNTER_OUT_OUT_OF_BUFFER, (uint32_t)count);
 	return rc;
@@ -108,7 +102,7 @@ scx_cmd_query_q_counter(struct scx_fw_call *c)
 int
 scx_cmd_dealloc_q_counter(struct scx_fw_call *c)
 {
-	return unmake(c, SCX_FW_QCOUNTER, CRL_PRM_DEALLOC_Q_COUNTER_IN_COUNTER_SET_ID);
+	return scx_fw_destroy_num(c, SCX_FW_QCOUNTER, CRL_PRM_DEALLOC_Q_COUNTER_IN_COUNTER_SET_ID);
 }
 
 static int
@@ -116,7 +110,8 @@ own_vport(struct scx_fw_call *c, uint32_t other, uint32_t number)
 {
 	if (other == 0 && number == 0)
 		return 0;
-	return scx_fw_refuse(c, SCX_FW_R_VPORT, c->in, 16, "other_vport %u, vport %u", other, number);
+	return scx_fw_refuse(
+		c, SCX_FW_R_VPORT, c->in, 16, "other_vport %u, vport %u", other, number);
 }
 
 int
@@ -143,7 +138,8 @@ scx_cmd_query_nic_vport(struct scx_fw_call *c)
 
 	if (rc != 0)
 		return rc;
-	crl_prm_set(ctx, CRL_PRM_NIC_VPORT_CONTEXT_MIN_WQE_INLINE_MODE, c->nic->profile->inline_min);
+	crl_prm_set(
+		ctx, CRL_PRM_NIC_VPORT_CONTEXT_MIN_WQE_INLINE_MODE, c->nic->profile->inline_min);
 	crl_prm_set(ctx, CRL_PRM_NIC_VPORT_CONTEXT_MTU, c->nic->cfg.mtu);
 	crl_prm_set(mac, CRL_PRM_MAC_ADDRESS_MAC_ADDR_47_32, (uint32_t)m[0] << 8 | m[1]);
 	crl_prm_set(mac, CRL_PRM_MAC_ADDRESS_MAC_ADDR_31_0,

@@ -13,8 +13,11 @@
 /* ---- TIS ---- */
 
 static const uint32_t tisc_not_offered[] = {
-	CRL_PRM_TISC_STRICT_LAG_TX_PORT_AFFINITY, CRL_PRM_TISC_TLS_EN, CRL_PRM_TISC_LAG_TX_PORT_AFFINITY,
-	CRL_PRM_TISC_UNDERLAY_QPN, CRL_PRM_TISC_PD,
+	CRL_PRM_TISC_STRICT_LAG_TX_PORT_AFFINITY,
+	CRL_PRM_TISC_TLS_EN,
+	CRL_PRM_TISC_LAG_TX_PORT_AFFINITY,
+	CRL_PRM_TISC_UNDERLAY_QPN,
+	CRL_PRM_TISC_PD,
 };
 
 int
@@ -28,7 +31,8 @@ scx_cmd_create_tis(struct scx_fw_call *c)
 	obj = scx_fw_new(c, SCX_FW_TIS);
 	if (obj == NULL)
 		return -1;
-	if (scx_fw_get_hold(c, obj, SCX_FW_TD, crl_prm_get(tisc, CRL_PRM_TISC_TRANSPORT_DOMAIN)) == NULL) {
+	if (scx_fw_get_hold(c, obj, SCX_FW_TD, crl_prm_get(tisc, CRL_PRM_TISC_TRANSPORT_DOMAIN)) ==
+		NULL) {
 		scx_fw_free(c->nic, obj);
 		return -1;
 	}
@@ -41,7 +45,8 @@ scx_cmd_create_tis(struct scx_fw_call *c)
 int
 scx_cmd_query_tis(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_TIS, crl_prm_get(c->in, CRL_PRM_QUERY_TIS_IN_TISN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_TIS, crl_prm_get(c->in, CRL_PRM_QUERY_TIS_IN_TISN));
 
 	if (obj == NULL)
 		return -1;
@@ -52,9 +57,7 @@ scx_cmd_query_tis(struct scx_fw_call *c)
 int
 scx_cmd_destroy_tis(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_TIS, crl_prm_get(c->in, CRL_PRM_DESTROY_TIS_IN_TISN));
-
-	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
+	return scx_fw_destroy_num(c, SCX_FW_TIS, CRL_PRM_DESTROY_TIS_IN_TISN);
 }
 
 /* ---- RQT ---- */
@@ -63,22 +66,25 @@ static int
 check_rqt(struct scx_fw_call *c, const void *rqtc, uint32_t max)
 {
 	uint32_t actual = crl_prm_get(rqtc, CRL_PRM_RQTC_RQT_ACTUAL_SIZE);
-	size_t list = c->in_bytes - CRL_PRM_CREATE_RQT_IN_BYTES; /* MODIFY_RQT has the same length */
+	size_t list =
+		c->in_bytes - CRL_PRM_CREATE_RQT_IN_BYTES; /* MODIFY_RQT has the same length */
 
 	if (crl_prm_get(rqtc, CRL_PRM_RQTC_LIST_Q_TYPE) != 0)
 		return scx_fw_refuse(c, SCX_FW_R_RQT_TYPE, NULL, 0, "list_q_type is %u",
 			crl_prm_get(rqtc, CRL_PRM_RQTC_LIST_Q_TYPE));
 	if (crl_prm_get(rqtc, CRL_PRM_RQTC_RQ_VHCA_ID_FORMAT) != 0)
-		return scx_fw_refuse(c, SCX_FW_R_NOT_OFFERED, NULL, 0, "rqtc.rq_vhca_id_format is 1");
+		return scx_fw_refuse(
+			c, SCX_FW_R_NOT_OFFERED, NULL, 0, "rqtc.rq_vhca_id_format is 1");
 	if (actual == 0 || (actual & (actual - 1)) != 0 || actual > max || max > SCX_DP_RQT_LEN)
 		return scx_fw_refuse(c, SCX_FW_R_RQT_SIZE, NULL, 0,
-			"rqt_actual_size is %u, rqt_max_size %u, the NIC's most %u", actual, max, SCX_DP_RQT_LEN);
+			"rqt_actual_size is %u, rqt_max_size %u, the NIC's most %u", actual, max,
+			SCX_DP_RQT_LEN);
 	if (list < actual * sizeof(uint32_t))
-		return scx_fw_refuse(c, SCX_FW_R_IN_SHORT, NULL, 0, "a list of %zu bytes for %u queues", list,
-			actual);
+		return scx_fw_refuse(c, SCX_FW_R_IN_SHORT, NULL, 0,
+			"a list of %zu bytes for %u queues", list, actual);
 	if (list > actual * sizeof(uint32_t))
-		return scx_fw_refuse(c, SCX_FW_R_IN_LONG, NULL, 0, "a list of %zu bytes for %u queues", list,
-			actual);
+		return scx_fw_refuse(c, SCX_FW_R_IN_LONG, NULL, 0,
+			"a list of %zu bytes for %u queues", list, actual);
 	return 0;
 }
 
@@ -100,7 +106,8 @@ set_rqt(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *rqtc)
 		uint32_t word = crl_from_be32(in[i]);
 
 		if (word >> 24 != 0) {
-			scx_fw_refuse(c, SCX_FW_R_RESERVED, &in[i], 4, "entry %u of the list is 0x%08x", i, word);
+			scx_fw_refuse(c, SCX_FW_R_RESERVED, &in[i], 4,
+				"entry %u of the list is 0x%08x", i, word);
 			goto fail;
 		}
 		list[i] = scx_fw_get(c, SCX_FW_RQ, word);
@@ -144,7 +151,8 @@ scx_cmd_create_rqt(struct scx_fw_call *c)
 int
 scx_cmd_modify_rqt(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_RQT, crl_prm_get(c->in, CRL_PRM_MODIFY_RQT_IN_RQTN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_RQT, crl_prm_get(c->in, CRL_PRM_MODIFY_RQT_IN_RQTN));
 	const void *bits = crl_prm_at(c->in, CRL_PRM_MODIFY_RQT_IN_BITMASK);
 	const void *rqtc = crl_prm_at(c->in, CRL_PRM_MODIFY_RQT_IN_CTX);
 	int rc;
@@ -152,7 +160,8 @@ scx_cmd_modify_rqt(struct scx_fw_call *c)
 	if (obj == NULL)
 		return -1;
 	if (!crl_prm_get(bits, CRL_PRM_RQT_BITMASK_RQN_LIST))
-		return scx_fw_refuse(c, SCX_FW_R_MODIFY_BITS, bits, 8, "the list of queues is not selected");
+		return scx_fw_refuse(
+			c, SCX_FW_R_MODIFY_BITS, bits, 8, "the list of queues is not selected");
 	rc = check_rqt(c, rqtc, crl_prm_get(obj->ctx, CRL_PRM_RQTC_RQT_MAX_SIZE));
 	if (rc == 0)
 		rc = set_rqt(c, obj, rqtc);
@@ -164,7 +173,8 @@ scx_cmd_modify_rqt(struct scx_fw_call *c)
 int
 scx_cmd_query_rqt(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_RQT, crl_prm_get(c->in, CRL_PRM_QUERY_RQT_IN_RQTN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_RQT, crl_prm_get(c->in, CRL_PRM_QUERY_RQT_IN_RQTN));
 	void *rqtc = crl_prm_at(c->out, CRL_PRM_QUERY_RQT_OUT_RQT_CONTEXT);
 	crl_be32 *out = crl_prm_rqt_list(rqtc);
 	size_t room = (c->out_bytes - CRL_PRM_QUERY_RQT_OUT_BYTES) / sizeof(uint32_t);
@@ -172,8 +182,8 @@ scx_cmd_query_rqt(struct scx_fw_call *c)
 	if (obj == NULL)
 		return -1;
 	if (room < obj->nr_list)
-		return scx_fw_refuse(c, SCX_FW_R_OUT_SHORT, NULL, 0, "room for %zu entries, the table has %u",
-			room, obj->nr_list);
+		return scx_fw_refuse(c, SCX_FW_R_OUT_SHORT, NULL, 0,
+			"room for %zu entries, the table has %u", room, obj->nr_list);
 	memcpy(rqtc, obj->ctx, CRL_PRM_RQTC_BYTES);
 	for (uint32_t i = 0; i < obj->nr_list; i++)
 		out[i] = crl_to_be32(obj->list[i]->num);
@@ -183,9 +193,7 @@ scx_cmd_query_rqt(struct scx_fw_call *c)
 int
 scx_cmd_destroy_rqt(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_RQT, crl_prm_get(c->in, CRL_PRM_DESTROY_RQT_IN_RQTN));
-
-	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
+	return scx_fw_destroy_num(c, SCX_FW_RQT, CRL_PRM_DESTROY_RQT_IN_RQTN);
 }
 
 /* ---- TIR ---- */
@@ -193,12 +201,16 @@ scx_cmd_destroy_rqt(struct scx_fw_call *c)
 enum { TIR_HOLD_TARGET, TIR_HOLD_TD }; /* places in hold[]; the domain may be absent */
 
 static const uint32_t tirc_not_offered[] = {
-	CRL_PRM_TIRC_TLS_EN, CRL_PRM_TIRC_LRO_TIMEOUT_PERIOD_USECS, CRL_PRM_TIRC_PACKET_MERGE_MASK,
-	CRL_PRM_TIRC_LRO_MAX_IP_PAYLOAD_SIZE, CRL_PRM_TIRC_TUNNELED_OFFLOAD_EN,
+	CRL_PRM_TIRC_TLS_EN,
+	CRL_PRM_TIRC_LRO_TIMEOUT_PERIOD_USECS,
+	CRL_PRM_TIRC_PACKET_MERGE_MASK,
+	CRL_PRM_TIRC_LRO_MAX_IP_PAYLOAD_SIZE,
+	CRL_PRM_TIRC_TUNNELED_OFFLOAD_EN,
 };
 
 static const uint32_t inner_not_offered[] = {
-	CRL_PRM_RX_HASH_FIELDS_L3_PROT_TYPE, CRL_PRM_RX_HASH_FIELDS_L4_PROT_TYPE,
+	CRL_PRM_RX_HASH_FIELDS_L3_PROT_TYPE,
+	CRL_PRM_RX_HASH_FIELDS_L4_PROT_TYPE,
 	CRL_PRM_RX_HASH_FIELDS_SELECTED_FIELDS,
 };
 
@@ -218,8 +230,8 @@ check_tir(struct scx_fw_call *c, const void *tirc)
 	if (disp != CRL_TIR_DIRECT && disp != CRL_TIR_INDIRECT)
 		return scx_fw_refuse(c, SCX_FW_R_TIR_TYPE, NULL, 0, "disp_type is %u", disp);
 	if (fn > CRL_HASH_TOEPLITZ || fields & ~(uint32_t)(CRL_HASH_IPSEC_SPI - 1))
-		return scx_fw_refuse(c, SCX_FW_R_TIR_HASH, NULL, 0, "rx_hash_fn is %u, selected_fields 0x%x", fn,
-			fields);
+		return scx_fw_refuse(c, SCX_FW_R_TIR_HASH, NULL, 0,
+			"rx_hash_fn is %u, selected_fields 0x%x", fn, fields);
 	return 0;
 }
 
@@ -262,7 +274,8 @@ fill_tir(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *tirc)
 	if (to == NULL)
 		return -1;
 	scx_fw_hold(obj, to); /* TIR_HOLD_TARGET */
-	/* 0 is the default domain: net_mlx5 makes its drop TIR in it, before it has one of its own */
+	/* 0 is the default domain: net_mlx5 makes its drop TIR in it, before it has one of its own
+	 */
 	if (td != 0 && scx_fw_get_hold(c, obj, SCX_FW_TD, td) == NULL)
 		return -1;
 	return tell_tir(c, obj->num, tirc);
@@ -296,23 +309,28 @@ static void
 merge_tir(void *tirc, const void *from, const void *bits)
 {
 	if (crl_prm_get(bits, CRL_PRM_MODIFY_TIR_BITMASK_HASH)) {
-		crl_prm_set(tirc, CRL_PRM_TIRC_RX_HASH_FN, crl_prm_get(from, CRL_PRM_TIRC_RX_HASH_FN));
+		crl_prm_set(
+			tirc, CRL_PRM_TIRC_RX_HASH_FN, crl_prm_get(from, CRL_PRM_TIRC_RX_HASH_FN));
 		crl_prm_set(tirc, CRL_PRM_TIRC_RX_HASH_SYMMETRIC,
 			crl_prm_get(from, CRL_PRM_TIRC_RX_HASH_SYMMETRIC));
 		/* Key and selectors stand one after the other. */
 		memcpy(crl_prm_at(tirc, CRL_PRM_TIRC_RX_HASH_TOEPLITZ_KEY),
-			crl_prm_at(from, CRL_PRM_TIRC_RX_HASH_TOEPLITZ_KEY), 40 + 2 * CRL_PRM_RX_HASH_FIELDS_BYTES);
+			crl_prm_at(from, CRL_PRM_TIRC_RX_HASH_TOEPLITZ_KEY),
+			40 + 2 * CRL_PRM_RX_HASH_FIELDS_BYTES);
 	}
 	if (crl_prm_get(bits, CRL_PRM_MODIFY_TIR_BITMASK_INDIRECT_TABLE))
-		crl_prm_set(tirc, CRL_PRM_TIRC_INDIRECT_TABLE, crl_prm_get(from, CRL_PRM_TIRC_INDIRECT_TABLE));
+		crl_prm_set(tirc, CRL_PRM_TIRC_INDIRECT_TABLE,
+			crl_prm_get(from, CRL_PRM_TIRC_INDIRECT_TABLE));
 	if (crl_prm_get(bits, CRL_PRM_MODIFY_TIR_BITMASK_SELF_LB_EN))
-		crl_prm_set(tirc, CRL_PRM_TIRC_SELF_LB_BLOCK, crl_prm_get(from, CRL_PRM_TIRC_SELF_LB_BLOCK));
+		crl_prm_set(tirc, CRL_PRM_TIRC_SELF_LB_BLOCK,
+			crl_prm_get(from, CRL_PRM_TIRC_SELF_LB_BLOCK));
 }
 
 int
 scx_cmd_modify_tir(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_TIR, crl_prm_get(c->in, CRL_PRM_MODIFY_TIR_IN_TIRN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_TIR, crl_prm_get(c->in, CRL_PRM_MODIFY_TIR_IN_TIRN));
 	const void *bits = crl_prm_at(c->in, CRL_PRM_MODIFY_TIR_IN_BITMASK);
 	CRL_ALIGNAS(8) uint8_t tirc[CRL_PRM_TIRC_BYTES];
 	struct scx_fw_obj *to;
@@ -341,7 +359,8 @@ scx_cmd_modify_tir(struct scx_fw_call *c)
 int
 scx_cmd_query_tir(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_TIR, crl_prm_get(c->in, CRL_PRM_QUERY_TIR_IN_TIRN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_TIR, crl_prm_get(c->in, CRL_PRM_QUERY_TIR_IN_TIRN));
 
 	if (obj == NULL)
 		return -1;
@@ -352,7 +371,5 @@ scx_cmd_query_tir(struct scx_fw_call *c)
 int
 scx_cmd_destroy_tir(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_TIR, crl_prm_get(c->in, CRL_PRM_DESTROY_TIR_IN_TIRN));
-
-	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
+	return scx_fw_destroy_num(c, SCX_FW_TIR, CRL_PRM_DESTROY_TIR_IN_TIRN);
 }

@@ -9,23 +9,44 @@
 #include "ring.h"
 
 static const uint32_t wq_not_offered[] = {
-	CRL_PRM_WQ_WQ_SIGNATURE, CRL_PRM_WQ_END_PADDING_MODE, CRL_PRM_WQ_CD_SLAVE,
-	CRL_PRM_WQ_HDS_SKIP_FIRST_SGE, CRL_PRM_WQ_LOG2_HDS_BUF_SIZE, CRL_PRM_WQ_LWM,
-	CRL_PRM_WQ_HW_COUNTER, CRL_PRM_WQ_SW_COUNTER, CRL_PRM_WQ_LOG_HAIRPIN_NUM_PACKETS,
-	CRL_PRM_WQ_LOG_HAIRPIN_DATA_SZ, CRL_PRM_WQ_LOG_WQE_NUM_OF_STRIDES,
-	CRL_PRM_WQ_TWO_BYTE_SHIFT_EN, CRL_PRM_WQ_LOG_WQE_STRIDE_SIZE,
+	CRL_PRM_WQ_WQ_SIGNATURE,
+	CRL_PRM_WQ_END_PADDING_MODE,
+	CRL_PRM_WQ_CD_SLAVE,
+	CRL_PRM_WQ_HDS_SKIP_FIRST_SGE,
+	CRL_PRM_WQ_LOG2_HDS_BUF_SIZE,
+	CRL_PRM_WQ_LWM,
+	CRL_PRM_WQ_HW_COUNTER,
+	CRL_PRM_WQ_SW_COUNTER,
+	CRL_PRM_WQ_LOG_HAIRPIN_NUM_PACKETS,
+	CRL_PRM_WQ_LOG_HAIRPIN_DATA_SZ,
+	CRL_PRM_WQ_LOG_WQE_NUM_OF_STRIDES,
+	CRL_PRM_WQ_TWO_BYTE_SHIFT_EN,
+	CRL_PRM_WQ_LOG_WQE_STRIDE_SIZE,
 };
 
 static const uint32_t sqc_not_offered[] = {
-	CRL_PRM_SQC_RLKY, CRL_PRM_SQC_CD_MASTER, CRL_PRM_SQC_REG_UMR, CRL_PRM_SQC_ALLOW_SWP,
-	CRL_PRM_SQC_HAIRPIN, CRL_PRM_SQC_NON_WIRE, CRL_PRM_SQC_STATIC_SQ_WQ,
-	CRL_PRM_SQC_HAIRPIN_PEER_RQ, CRL_PRM_SQC_HAIRPIN_PEER_VHCA, CRL_PRM_SQC_TS_CQE_TO_DEST_CQN,
-	CRL_PRM_SQC_PACKET_PACING_RATE_LIMIT_INDEX, CRL_PRM_SQC_QOS_QUEUE_GROUP_ID,
+	CRL_PRM_SQC_RLKY,
+	CRL_PRM_SQC_CD_MASTER,
+	CRL_PRM_SQC_REG_UMR,
+	CRL_PRM_SQC_ALLOW_SWP,
+	CRL_PRM_SQC_HAIRPIN,
+	CRL_PRM_SQC_NON_WIRE,
+	CRL_PRM_SQC_STATIC_SQ_WQ,
+	CRL_PRM_SQC_HAIRPIN_PEER_RQ,
+	CRL_PRM_SQC_HAIRPIN_PEER_VHCA,
+	CRL_PRM_SQC_TS_CQE_TO_DEST_CQN,
+	CRL_PRM_SQC_PACKET_PACING_RATE_LIMIT_INDEX,
+	CRL_PRM_SQC_QOS_QUEUE_GROUP_ID,
 };
 
 static const uint32_t rqc_not_offered[] = {
-	CRL_PRM_RQC_RLKY, CRL_PRM_RQC_DELAY_DROP_EN, CRL_PRM_RQC_SCATTER_FCS, CRL_PRM_RQC_HAIRPIN,
-	CRL_PRM_RQC_RMPN, CRL_PRM_RQC_HAIRPIN_PEER_SQ, CRL_PRM_RQC_HAIRPIN_PEER_VHCA,
+	CRL_PRM_RQC_RLKY,
+	CRL_PRM_RQC_DELAY_DROP_EN,
+	CRL_PRM_RQC_SCATTER_FCS,
+	CRL_PRM_RQC_HAIRPIN,
+	CRL_PRM_RQC_RMPN,
+	CRL_PRM_RQC_HAIRPIN_PEER_SQ,
+	CRL_PRM_RQC_HAIRPIN_PEER_VHCA,
 };
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
@@ -42,11 +63,11 @@ check_sizes(struct scx_fw_call *c, const void *wq, uint32_t stride_min, uint32_t
 	if (type != CRL_WQ_CYCLIC)
 		return scx_fw_refuse(c, SCX_FW_R_WQ_TYPE, wq, 4, "wq_type is %u", type);
 	if (stride < stride_min || stride > stride_max)
-		return scx_fw_refuse(c, SCX_FW_R_WQ_STRIDE, NULL, 0, "log_wq_stride is %u, offered: %u to %u",
-			stride, stride_min, stride_max);
+		return scx_fw_refuse(c, SCX_FW_R_WQ_STRIDE, NULL, 0,
+			"log_wq_stride is %u, offered: %u to %u", stride, stride_min, stride_max);
 	if (size > SCX_LOG_WQ_SZ_MAX)
-		return scx_fw_refuse(c, SCX_FW_R_WQ_SIZE, NULL, 0, "log_wq_sz is %u, the most is %u", size,
-			SCX_LOG_WQ_SZ_MAX);
+		return scx_fw_refuse(c, SCX_FW_R_WQ_SIZE, NULL, 0,
+			"log_wq_sz is %u, the most is %u", size, SCX_LOG_WQ_SZ_MAX);
 	return 0;
 }
 
@@ -84,14 +105,16 @@ check_sq(struct scx_fw_call *c, const void *sqc)
 		return scx_fw_refuse(c, SCX_FW_R_CREATE_STATE, sqc, 4, "state is %u", state);
 	if (mode > CRL_INLINE_TCP_UDP || mode < c->nic->profile->inline_min)
 		return scx_fw_refuse(c, SCX_FW_R_INLINE_MODE, sqc, 4,
-			"min_wqe_inline_mode is %u, the vport asks for %u", mode, c->nic->profile->inline_min);
+			"min_wqe_inline_mode is %u, the vport asks for %u", mode,
+			c->nic->profile->inline_min);
 	if (!scx_fw_ts_ok(c->nic, ts))
-		return scx_fw_refuse(c, SCX_FW_R_TS_FORMAT, sqc, 4, "ts_format is %u, sq_ts_format %u", ts,
-			c->nic->profile->ts_cap);
+		return scx_fw_refuse(c, SCX_FW_R_TS_FORMAT, sqc, 4,
+			"ts_format is %u, sq_ts_format %u", ts, c->nic->profile->ts_cap);
 	if (crl_prm_get(sqc, CRL_PRM_SQC_TIS_LST_SZ) != 1)
 		return scx_fw_refuse(c, SCX_FW_R_TIS_LIST, NULL, 0, "tis_lst_sz is %u",
 			crl_prm_get(sqc, CRL_PRM_SQC_TIS_LST_SZ));
-	return check_sizes(c, crl_prm_at(sqc, CRL_PRM_SQC_WQ), SCX_LOG_SQ_STRIDE, SCX_LOG_SQ_STRIDE);
+	return check_sizes(
+		c, crl_prm_at(sqc, CRL_PRM_SQC_WQ), SCX_LOG_SQ_STRIDE, SCX_LOG_SQ_STRIDE);
 }
 
 static int
@@ -111,7 +134,8 @@ fill_sq(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *sqc, struct s
 	sq->allow_mpw = (uint8_t)crl_prm_get(sqc, CRL_PRM_SQC_ALLOW_MULTI_PKT_SEND_WQE);
 	sq->min_inline_mode = (uint8_t)crl_prm_get(sqc, CRL_PRM_SQC_MIN_WQE_INLINE_MODE);
 	if (scx_fw_get_hold(c, obj, SCX_FW_CQ, sq->cqn) == NULL ||
-		scx_fw_get_hold(c, obj, SCX_FW_TIS, crl_prm_get(sqc, CRL_PRM_SQC_TIS_NUM_0)) == NULL ||
+		scx_fw_get_hold(c, obj, SCX_FW_TIS, crl_prm_get(sqc, CRL_PRM_SQC_TIS_NUM_0)) ==
+			NULL ||
 		scx_fw_get_hold(c, obj, SCX_FW_UAR, sq->uar_page) == NULL)
 		return -1;
 	rc = place(c, obj, wq, &r);
@@ -122,8 +146,8 @@ fill_sq(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *sqc, struct s
 
 /* What both create commands end with; frees obj when something was refused. */
 static int
-finish(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *ctx, int rc, struct scx_dp_cmd *cmd,
-	uint32_t out_field)
+finish(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *ctx, int rc,
+	struct scx_dp_cmd *cmd, uint32_t out_field)
 {
 	if (rc == 0)
 		rc = scx_fw_tell(c, cmd);
@@ -168,9 +192,10 @@ check_rq(struct scx_fw_call *c, const void *rqc)
 		return scx_fw_refuse(c, SCX_FW_R_RQ_TYPE, rqc, 4, "mem_rq_type is %u",
 			crl_prm_get(rqc, CRL_PRM_RQC_MEM_RQ_TYPE));
 	if (!scx_fw_ts_ok(c->nic, ts))
-		return scx_fw_refuse(c, SCX_FW_R_TS_FORMAT, rqc, 4, "ts_format is %u, rq_ts_format %u", ts,
-			c->nic->profile->ts_cap);
-	return check_sizes(c, crl_prm_at(rqc, CRL_PRM_RQC_WQ), SCX_LOG_RQ_STRIDE_MIN, SCX_LOG_RQ_STRIDE_MAX);
+		return scx_fw_refuse(c, SCX_FW_R_TS_FORMAT, rqc, 4,
+			"ts_format is %u, rq_ts_format %u", ts, c->nic->profile->ts_cap);
+	return check_sizes(
+		c, crl_prm_at(rqc, CRL_PRM_RQC_WQ), SCX_LOG_RQ_STRIDE_MIN, SCX_LOG_RQ_STRIDE_MAX);
 }
 
 static int
@@ -191,7 +216,8 @@ fill_rq(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *rqc, struct s
 	rq->flush_in_error = (uint8_t)crl_prm_get(rqc, CRL_PRM_RQC_FLUSH_IN_ERROR_EN);
 	if (scx_fw_get_hold(c, obj, SCX_FW_CQ, rq->cqn) == NULL)
 		return -1;
-	if (rq->counter_set != 0 && scx_fw_get_hold(c, obj, SCX_FW_QCOUNTER, rq->counter_set) == NULL)
+	if (rq->counter_set != 0 &&
+		scx_fw_get_hold(c, obj, SCX_FW_QCOUNTER, rq->counter_set) == NULL)
 		return -1;
 	rc = place(c, obj, wq, &r);
 	rq->ring = r.buf;
@@ -231,7 +257,7 @@ static bool
 step_ok(uint32_t from, uint32_t to)
 {
 	return !(from == CRL_Q_STATE_ERR && to == CRL_Q_STATE_RDY) &&
-		!(from == CRL_Q_STATE_RST && to == CRL_Q_STATE_ERR);
+	       !(from == CRL_Q_STATE_RST && to == CRL_Q_STATE_ERR);
 }
 
 static bool
@@ -244,12 +270,14 @@ static int
 check_step(struct scx_fw_call *c, uint32_t from, uint32_t to, uint32_t now)
 {
 	if (!state_ok(from) || !state_ok(to))
-		return scx_fw_refuse(c, SCX_FW_R_STATE_VALUE, NULL, 0, "from state %u to state %u", from, to);
+		return scx_fw_refuse(
+			c, SCX_FW_R_STATE_VALUE, NULL, 0, "from state %u to state %u", from, to);
 	if (from != now)
 		return scx_fw_refuse(c, SCX_FW_R_STATE_NOW, NULL, 0,
 			"the command says that the queue is in state %u, it is in %u", from, now);
 	if (!step_ok(from, to))
-		return scx_fw_refuse(c, SCX_FW_R_STATE_STEP, NULL, 0, "from state %u to state %u", from, to);
+		return scx_fw_refuse(
+			c, SCX_FW_R_STATE_STEP, NULL, 0, "from state %u to state %u", from, to);
 	return 0;
 }
 
@@ -265,7 +293,8 @@ set_state(struct scx_fw_call *c, enum scx_dp_op op, uint32_t num, uint32_t from,
 int
 scx_cmd_modify_sq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_SQ, crl_prm_get(c->in, CRL_PRM_MODIFY_SQ_IN_SQN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_SQ, crl_prm_get(c->in, CRL_PRM_MODIFY_SQ_IN_SQN));
 	const void *sqc = crl_prm_at(c->in, CRL_PRM_MODIFY_SQ_IN_CTX);
 	uint64_t bits = crl_prm_get64(c->in, CRL_PRM_MODIFY_SQ_IN_MODIFY_BITMASK);
 	uint32_t from = crl_prm_get(c->in, CRL_PRM_MODIFY_SQ_IN_SQ_STATE);
@@ -276,8 +305,8 @@ scx_cmd_modify_sq(struct scx_fw_call *c)
 	if (obj == NULL)
 		return -1;
 	if (bits != 0)
-		return scx_fw_refuse(c, SCX_FW_R_MODIFY_BITS, c->in + 16, 8, "modify_bitmask is 0x%llx",
-			(unsigned long long)bits);
+		return scx_fw_refuse(c, SCX_FW_R_MODIFY_BITS, c->in + 16, 8,
+			"modify_bitmask is 0x%llx", (unsigned long long)bits);
 	rc = ask(c, SCX_DP_QUERY_SQ, obj->num, &cmd);
 	if (rc == 0)
 		rc = check_step(c, from, to, (uint32_t)cmd.result[0]);
@@ -287,7 +316,8 @@ scx_cmd_modify_sq(struct scx_fw_call *c)
 int
 scx_cmd_modify_rq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_RQ, crl_prm_get(c->in, CRL_PRM_MODIFY_RQ_IN_RQN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_RQ, crl_prm_get(c->in, CRL_PRM_MODIFY_RQ_IN_RQN));
 	const void *rqc = crl_prm_at(c->in, CRL_PRM_MODIFY_RQ_IN_CTX);
 	uint64_t bits = crl_prm_get64(c->in, CRL_PRM_MODIFY_RQ_IN_MODIFY_BITMASK);
 	uint32_t from = crl_prm_get(c->in, CRL_PRM_MODIFY_RQ_IN_RQ_STATE);
@@ -298,8 +328,8 @@ scx_cmd_modify_rq(struct scx_fw_call *c)
 	if (obj == NULL)
 		return -1;
 	if ((bits & ~(uint64_t)CRL_MODIFY_RQ_VSD) != 0)
-		return scx_fw_refuse(c, SCX_FW_R_MODIFY_BITS, c->in + 16, 8, "modify_bitmask is 0x%llx",
-			(unsigned long long)bits);
+		return scx_fw_refuse(c, SCX_FW_R_MODIFY_BITS, c->in + 16, 8,
+			"modify_bitmask is 0x%llx", (unsigned long long)bits);
 	rc = ask(c, SCX_DP_QUERY_RQ, obj->num, &cmd);
 	if (rc == 0)
 		rc = check_step(c, from, to, (uint32_t)cmd.result[0]);
@@ -315,7 +345,8 @@ scx_cmd_modify_rq(struct scx_fw_call *c)
 int
 scx_cmd_query_sq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_SQ, crl_prm_get(c->in, CRL_PRM_QUERY_SQ_IN_SQN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_SQ, crl_prm_get(c->in, CRL_PRM_QUERY_SQ_IN_SQN));
 	void *sqc = crl_prm_at(c->out, CRL_PRM_QUERY_SQ_OUT_SQ_CONTEXT);
 	void *wq = crl_prm_at(sqc, CRL_PRM_SQC_WQ);
 	struct scx_dp_cmd cmd;
@@ -336,7 +367,8 @@ scx_cmd_query_sq(struct scx_fw_call *c)
 int
 scx_cmd_query_rq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_RQ, crl_prm_get(c->in, CRL_PRM_QUERY_RQ_IN_RQN));
+	struct scx_fw_obj *obj =
+		scx_fw_get(c, SCX_FW_RQ, crl_prm_get(c->in, CRL_PRM_QUERY_RQ_IN_RQN));
 	void *rqc = crl_prm_at(c->out, CRL_PRM_QUERY_RQ_OUT_RQ_CONTEXT);
 	void *wq = crl_prm_at(rqc, CRL_PRM_RQC_WQ);
 	struct scx_dp_cmd cmd;
@@ -357,15 +389,11 @@ scx_cmd_query_rq(struct scx_fw_call *c)
 int
 scx_cmd_destroy_sq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_SQ, crl_prm_get(c->in, CRL_PRM_DESTROY_SQ_IN_SQN));
-
-	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
+	return scx_fw_destroy_num(c, SCX_FW_SQ, CRL_PRM_DESTROY_SQ_IN_SQN);
 }
 
 int
 scx_cmd_destroy_rq(struct scx_fw_call *c)
 {
-	struct scx_fw_obj *obj = scx_fw_get(c, SCX_FW_RQ, crl_prm_get(c->in, CRL_PRM_DESTROY_RQ_IN_RQN));
-
-	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
+	return scx_fw_destroy_num(c, SCX_FW_RQ, CRL_PRM_DESTROY_RQ_IN_RQN);
 }

@@ -8,7 +8,7 @@
 
 #include "fw.h"
 
-#define SET_BYTES 64u	 /* of one match set; the first is the outer headers */
+#define SET_BYTES 64u /* of one match set; the first is the outer headers */
 #define SETS_MAX  10u
 
 static int
@@ -17,15 +17,19 @@ check(struct scx_fw_call *c, const uint8_t *mask, const uint8_t *match, size_t b
 	uint8_t known[CRL_PRM_MATCH_LYR_2_4_BYTES];
 
 	if (bytes < SET_BYTES || bytes % SET_BYTES != 0 || bytes > SETS_MAX * SET_BYTES)
-		return scx_fw_refuse(c, SCX_FW_R_FLOW_LENGTH, NULL, 0, "match parameters of %zu bytes", bytes);
+		return scx_fw_refuse(
+			c, SCX_FW_R_FLOW_LENGTH, NULL, 0, "match parameters of %zu bytes", bytes);
 	scx_layout_mask(SCX_LAYOUT_MATCH_LYR_2_4, known);
 	for (size_t i = 0; i < bytes; i++) {
-		if (mask[i] & (uint8_t)~(i < sizeof(known) ? known[i] : 0))
-			return scx_fw_refuse(c, SCX_FW_R_FLOW_MASK, mask + i / SET_BYTES * SET_BYTES, SET_BYTES,
+		if (mask[i] & (uint8_t) ~(i < sizeof(known) ? known[i] : 0))
+			return scx_fw_refuse(c, SCX_FW_R_FLOW_MASK,
+				mask + i / SET_BYTES * SET_BYTES, SET_BYTES,
 				"mask 0x%02x in byte 0x%zx of the match parameters", mask[i], i);
 		if (match[i] & (uint8_t)~mask[i])
-			return scx_fw_refuse(c, SCX_FW_R_FLOW_VALUE, match + i / SET_BYTES * SET_BYTES, SET_BYTES,
-				"value 0x%02x under mask 0x%02x in byte 0x%zx", match[i], mask[i], i);
+			return scx_fw_refuse(c, SCX_FW_R_FLOW_VALUE,
+				match + i / SET_BYTES * SET_BYTES, SET_BYTES,
+				"value 0x%02x under mask 0x%02x in byte 0x%zx", match[i], mask[i],
+				i);
 	}
 	if (dest > SCX_FLOW_DEFAULT_MISS)
 		return scx_fw_refuse(c, SCX_FW_R_FLOW_DEST, NULL, 0, "destination %u", dest);
@@ -55,14 +59,15 @@ add(struct scx_fw_call *c, struct scx_dp_cmd *cmd, uint32_t *id)
 static int
 errno_of(const struct scx_fw_call *c)
 {
-	return c->status == CRL_CMD_STAT_NO_RES_ERR	     ? -ENOSPC
-		: c->syndrome == (SCX_SYNDROME | SCX_FW_R_FLOW_MASK) ? -EOPNOTSUPP
-							     : -EINVAL;
+	return c->status == CRL_CMD_STAT_NO_RES_ERR		    ? -ENOSPC
+	       : c->syndrome == (SCX_SYNDROME | SCX_FW_R_FLOW_MASK) ? -EOPNOTSUPP
+								    : -EINVAL;
 }
 
 int
-scx_flow_add(struct scx_nic *nic, uint16_t uid, uint32_t priority, const void *mask, const void *match,
-	size_t match_bytes, enum scx_flow_dest dest, uint32_t tirn, uint32_t flow_tag, uint32_t *flow_id)
+scx_flow_add(struct scx_nic *nic, uint16_t uid, uint32_t priority, const void *mask,
+	const void *match, size_t match_bytes, enum scx_flow_dest dest, uint32_t tirn,
+	uint32_t flow_tag, uint32_t *flow_id)
 {
 	struct scx_fw_call c = {.nic = nic, .uid = uid, .name = "flow rule"};
 	struct scx_dp_cmd cmd = {.op = SCX_DP_RULE_ADD};

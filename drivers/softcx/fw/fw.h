@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside of the firmware of the software ConnectX. A command travels cmd.c (table, lengths, reserved
- * bits) -> cmd_*.c (what the command means) -> object.c (tables, owners, references) -> chan.c (the
- * data path is told, and has acknowledged when the call returns). nic.c makes and ends all of it.
+ * Inside of the firmware of the software ConnectX. A command travels cmd.c (table, lengths,
+ * reserved bits) -> cmd_*.c (what the command means) -> object.c (tables, owners, references) ->
+ * chan.c (the data path is told, and has acknowledged when the call returns). nic.c makes and ends
+ * all of it.
  *
  * Threads: whatever is declared here runs under nic->lock, except what chan.c says of itself.
  */
@@ -24,8 +25,9 @@
 #include "layout.h"
 #include "refuse.h"
 
-#define SCX_UID_MAX   1024u /* contexts at a time; uid 0 is the kernel's, which may use any object */
-#define SCX_HOLDS_MAX 6u    /* objects that one refers to, an RQT's list not counted */
+#define SCX_UID_MAX 1024u /* contexts at a time; uid 0 is the kernel's, which may use any object   \
+			   */
+#define SCX_HOLDS_MAX 6u  /* objects that one refers to, an RQT's list not counted */
 #define SCX_EQN	      1u
 #define SCX_PAGE      4096u /* the adapter's page: units of log_page_size */
 
@@ -51,7 +53,7 @@ struct scx_fw_obj {
 	enum scx_fw_kind kind;
 	uint32_t num;
 	uint16_t uid;
-	uint32_t refs;			     /* objects that refer to this one */
+	uint32_t refs;				/* objects that refer to this one */
 	struct scx_fw_obj *hold[SCX_HOLDS_MAX]; /* that this one refers to */
 	uint32_t nr_hold;
 	struct scx_fw_obj **list; /* RQT: the same for its queues; owned */
@@ -59,13 +61,14 @@ struct scx_fw_obj {
 	uint8_t *base; /* umem */
 	uint64_t bytes;
 	uint32_t access;
-	CRL_ALIGNAS(8) uint8_t ctx[CRL_PRM_SQC_BYTES]; /* as the create command gave it, for queries */
+	CRL_ALIGNAS(8)
+	uint8_t ctx[CRL_PRM_SQC_BYTES]; /* as the create command gave it, for queries */
 };
 
 struct scx_fw_table {
 	struct scx_fw_obj **slot;
 	uint32_t max, first, base; /* slots first..max-1 are used; number = base + slot */
-	uint32_t next;		   /* where the search for a free slot starts: numbers are reused late */
+	uint32_t next; /* where the search for a free slot starts: numbers are reused late */
 	uint32_t used;
 };
 
@@ -78,7 +81,8 @@ struct scx_fw_chan {
 	struct scx_dp_cmd cmd;
 	struct scx_dp_stats stats;
 	int rc;
-	bool stuck; /* the stepping thread did not answer in time: nothing is asked of it any more */
+	bool stuck; /* the stepping thread did not answer in time: nothing is asked of it any more
+		     */
 };
 
 struct scx_nic {
@@ -94,7 +98,7 @@ struct scx_nic {
 	atomic_bool link_up;
 	struct scx_dp *dp;
 	struct scx_fw_chan chan;
-	struct scx_fw_thread *thread; /* NULL: scx_nic_poll() or a command steps */
+	struct scx_fw_thread *thread;	     /* NULL: scx_nic_poll() or a command steps */
 	uint64_t dp_refused[SCX_DP_R_COUNT]; /* times, written by whoever steps */
 	uint64_t clock_khz;
 };
@@ -112,9 +116,10 @@ struct scx_fw_call {
 	uint32_t status, syndrome;
 };
 
-/* refuse.c: every refusal goes through here. Count it, log the first of a kind, set status; -EREMOTEIO. */
-int scx_fw_refuse(struct scx_fw_call *c, enum scx_fw_refusal why, const void *bytes, size_t nr_bytes,
-	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* refuse.c: every refusal goes through here. Count it, log the first of a kind, set status;
+ * -EREMOTEIO. */
+int scx_fw_refuse(struct scx_fw_call *c, enum scx_fw_refusal why, const void *bytes,
+	size_t nr_bytes, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 uint64_t scx_fw_refused(enum scx_fw_refusal why); /* times, all NICs of the process together */
 const char *scx_fw_refusal_name(enum scx_fw_refusal why);
 void scx_fw_dp_refused(struct scx_nic *nic, const struct scx_dp_report *r);
@@ -130,26 +135,30 @@ void scx_fw_free(struct scx_nic *nic, struct scx_fw_obj *obj);
 /* The object of that number, if it is the caller's; NULL: refused. */
 struct scx_fw_obj *scx_fw_get(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t num);
 void scx_fw_hold(struct scx_fw_obj *user, struct scx_fw_obj *used);
-struct scx_fw_obj *scx_fw_get_hold(struct scx_fw_call *c, struct scx_fw_obj *user, enum scx_fw_kind kind,
-	uint32_t num);
+struct scx_fw_obj *scx_fw_get_hold(
+	struct scx_fw_call *c, struct scx_fw_obj *user, enum scx_fw_kind kind, uint32_t num);
 /* Replace hold[at]; used may be NULL only if at is the last one. */
 void scx_fw_rehold(struct scx_fw_obj *user, uint32_t at, struct scx_fw_obj *used);
 void scx_fw_list_set(struct scx_fw_obj *rqt, struct scx_fw_obj **list, uint32_t nr);
 /* Tell the data path and free the object; refused while something refers to it. */
 int scx_fw_destroy(struct scx_fw_call *c, struct scx_fw_obj *obj);
+/* The same for the object whose number is in that field of the command. */
+int scx_fw_destroy_num(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t field);
 /* 0, or refused: the data path has no room or does not know the object. */
 int scx_fw_tell(struct scx_fw_call *c, struct scx_dp_cmd *cmd);
 
 /* chan.c */
-int scx_fw_dp(struct scx_nic *nic, struct scx_dp_cmd *cmd); /* carried out when it returns; 0 or -errno */
+int scx_fw_dp(
+	struct scx_nic *nic, struct scx_dp_cmd *cmd); /* carried out when it returns; 0 or -errno */
 int scx_fw_stats(struct scx_nic *nic, struct scx_dp_stats *stats);
-/* One turn of whoever steps: a command if there is one, a step, the reports. Work done, 0 = idle. */
+/* One turn of whoever steps: a command if there is one, a step, the reports. Work done, 0 = idle.
+ */
 unsigned scx_fw_turn(struct scx_nic *nic, uint64_t now_ns);
 uint64_t scx_fw_now_ns(void);
 
 /* cmd.c */
 bool scx_fw_fields_zero(struct scx_fw_call *c, enum scx_layout_id id, const void *layout,
-	const uint32_t *fields, size_t nr); /* false: refused as NOT_OFFERED */
+	const uint32_t *fields, size_t nr);		 /* false: refused as NOT_OFFERED */
 enum scx_fw_kind scx_fw_kind_of(uint16_t create_opcode); /* SCX_FW_KINDS: no create command */
 
 /* The commands: c->in has been checked against its layout; 0 or refused. */
@@ -160,7 +169,8 @@ int scx_cmd_alloc_uar(struct scx_fw_call *c), scx_cmd_dealloc_uar(struct scx_fw_
 int scx_cmd_alloc_td(struct scx_fw_call *c), scx_cmd_dealloc_td(struct scx_fw_call *c);
 int scx_cmd_alloc_q_counter(struct scx_fw_call *c), scx_cmd_query_q_counter(struct scx_fw_call *c);
 int scx_cmd_dealloc_q_counter(struct scx_fw_call *c);
-int scx_cmd_query_vport_state(struct scx_fw_call *c), scx_cmd_query_nic_vport(struct scx_fw_call *c);
+int scx_cmd_query_vport_state(struct scx_fw_call *c),
+	scx_cmd_query_nic_vport(struct scx_fw_call *c);
 int scx_cmd_create_cq(struct scx_fw_call *c), scx_cmd_query_cq(struct scx_fw_call *c);
 int scx_cmd_destroy_cq(struct scx_fw_call *c);
 int scx_cmd_create_sq(struct scx_fw_call *c), scx_cmd_modify_sq(struct scx_fw_call *c);
@@ -177,10 +187,10 @@ int scx_cmd_query_tir(struct scx_fw_call *c), scx_cmd_destroy_tir(struct scx_fw_
 /* caps.c: what a profile offers, and the bounds that the commands check against. */
 struct scx_fw_profile {
 	const char *name;
-	uint8_t inline_cap;  /* eth_caps.wqe_inline_mode */
-	uint8_t inline_min;  /* what the vport asks for, CRL_INLINE_* */
-	uint8_t ts_cap;	     /* CRL_TS_CAP_* of SQs and RQs */
-	uint32_t khz;	     /* of the device clock */
+	uint8_t inline_cap; /* eth_caps.wqe_inline_mode */
+	uint8_t inline_min; /* what the vport asks for, CRL_INLINE_* */
+	uint8_t ts_cap;	    /* CRL_TS_CAP_* of SQs and RQs */
+	uint32_t khz;	    /* of the device clock */
 };
 const struct scx_fw_profile *scx_fw_profile(const char *name); /* NULL: no such profile */
 bool scx_fw_ts_ok(const struct scx_nic *nic, uint32_t ts_format);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the kernel does for a user without a command of the user's: protection domains, umems, memory
- * regions, UAR pages and steering rules. Called by fronts, in any thread; memory stays the front's,
- * and when a function that gives something back has returned, the data path has let go of it.
+ * What the kernel does for a user without a command of the user's: protection domains, umems,
+ * memory regions, UAR pages and steering rules. Called by fronts, in any thread; memory stays the
+ * front's, and when a function that gives something back has returned, the data path has let go of
+ * it.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,9 +22,12 @@ static int
 errno_of(const struct scx_fw_call *c)
 {
 	switch (c->status) {
-	case CRL_CMD_STAT_NO_RES_ERR: return -ENOSPC;
-	case CRL_CMD_STAT_BAD_RES_STATE_ERR: return -EBUSY;
-	default: return -EINVAL;
+	case CRL_CMD_STAT_NO_RES_ERR:
+		return -ENOSPC;
+	case CRL_CMD_STAT_BAD_RES_STATE_ERR:
+		return -EBUSY;
+	default:
+		return -EINVAL;
 	}
 }
 
@@ -92,13 +96,15 @@ umem_check(struct scx_fw_call *c, const void *addr, uint64_t bytes, uint32_t acc
 	if (!range_ok(addr, bytes))
 		return scx_fw_refuse(c, SCX_FW_R_UMEM_RANGE, NULL, 0, "%llu bytes at %p",
 			(unsigned long long)bytes, addr);
-	if (access & ~(ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_RELAXED))
+	if (access &
+		~(ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_RELAXED))
 		return scx_fw_refuse(c, SCX_FW_R_UMEM_ACCESS, NULL, 0, "access 0x%x", access);
 	return 0;
 }
 
 int
-scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access, uint32_t *umem_id)
+scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access,
+	uint32_t *umem_id)
 {
 	struct scx_fw_call c = {.nic = nic, .uid = uid, .name = "umem registration"};
 	struct scx_fw_obj *obj = NULL;
@@ -126,18 +132,19 @@ static int
 mr_check(struct scx_fw_call *c, const void *start, uint64_t bytes, uint64_t iova, uint32_t access)
 {
 	const uint32_t known = ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
-		ACCESS_REMOTE_ATOMIC | ACCESS_RELAXED;
+			       ACCESS_REMOTE_ATOMIC | ACCESS_RELAXED;
 
 	if (!range_ok(start, bytes) || bytes > UINT64_MAX - iova)
 		return scx_fw_refuse(c, SCX_FW_R_MR_RANGE, NULL, 0, "%llu bytes at %p, iova 0x%llx",
 			(unsigned long long)bytes, start, (unsigned long long)iova);
-	if (access & ~known ||
-		(access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC) && !(access & ACCESS_LOCAL_WRITE)))
+	if (access & ~known || (access & (ACCESS_REMOTE_WRITE | ACCESS_REMOTE_ATOMIC) &&
+				       !(access & ACCESS_LOCAL_WRITE)))
 		return scx_fw_refuse(c, SCX_FW_R_MR_ACCESS, NULL, 0, "access 0x%x", access);
 	return 0;
 }
 
-/* The key's low byte changes each time, so that a key of a region long gone does not fit by chance. */
+/* The key's low byte changes each time, so that a key of a region long gone does not fit by chance.
+ */
 static int
 mr_make(struct scx_fw_call *c, struct scx_fw_obj *obj, uint32_t pdn, struct scx_dp_cmd *cmd)
 {
@@ -157,8 +164,8 @@ mr_make(struct scx_fw_call *c, struct scx_fw_obj *obj, uint32_t pdn, struct scx_
 }
 
 int
-scx_mr_reg(struct scx_nic *nic, uint16_t uid, uint32_t pdn, void *start, uint64_t bytes, uint64_t iova,
-	uint32_t access, uint32_t *lkey, uint32_t *rkey)
+scx_mr_reg(struct scx_nic *nic, uint16_t uid, uint32_t pdn, void *start, uint64_t bytes,
+	uint64_t iova, uint32_t access, uint32_t *lkey, uint32_t *rkey)
 {
 	struct scx_fw_call c = {.nic = nic, .uid = uid, .name = "memory registration"};
 	struct scx_dp_cmd cmd = {.op = SCX_DP_MKEY_SET};
@@ -196,7 +203,8 @@ scx_mr_dereg(struct scx_nic *nic, uint16_t uid, uint32_t lkey)
 	pthread_mutex_lock(&nic->lock);
 	obj = scx_fw_get(&c, SCX_FW_MKEY, lkey >> 8);
 	if (obj != NULL && obj->access != lkey)
-		scx_fw_refuse(&c, SCX_FW_R_NO_OBJECT, NULL, 0, "memory key 0x%x is 0x%x today", lkey, obj->access);
+		scx_fw_refuse(&c, SCX_FW_R_NO_OBJECT, NULL, 0, "memory key 0x%x is 0x%x today",
+			lkey, obj->access);
 	else if (obj != NULL)
 		rc = scx_fw_destroy(&c, obj);
 	pthread_mutex_unlock(&nic->lock);

@@ -63,7 +63,8 @@ scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **out)
 		scx_nic_destroy(nic);
 		return rc;
 	}
-	scx_log(nic->name, "profile %s, seed %" PRIu64 ", MTU %u", profile->name, cfg->seed, cfg->mtu);
+	scx_log(nic->name, "profile %s, seed %" PRIu64 ", MTU %u", profile->name, cfg->seed,
+		cfg->mtu);
 	*out = nic;
 	return 0;
 }
@@ -116,7 +117,8 @@ scx_uid_destroy(struct scx_nic *nic, uint16_t uid)
 		struct scx_fw_table *t = &nic->table[k];
 
 		for (uint32_t i = 0; i < t->max && t->used > 0; i++)
-			if (t->slot[i] != NULL && t->slot[i]->uid == uid && scx_fw_destroy(&c, t->slot[i]))
+			if (t->slot[i] != NULL && t->slot[i]->uid == uid &&
+				scx_fw_destroy(&c, t->slot[i]))
 				left++;
 	}
 	if (uid < SCX_UID_MAX)
@@ -158,7 +160,8 @@ scx_port_link(struct scx_nic *nic, int up)
 	rc = port_set(nic);
 	pthread_mutex_unlock(&nic->lock);
 	if (rc != 0)
-		scx_log(nic->name, "the data path did not take the link's state: %s", strerror(-rc));
+		scx_log(nic->name, "the data path did not take the link's state: %s",
+			strerror(-rc));
 	ev.subtype = up ? SCX_EVENT_PORT_ACTIVE : SCX_EVENT_PORT_DOWN;
 	if (nic->cfg.event != NULL)
 		nic->cfg.event(nic->cfg.event_arg, &ev);
@@ -175,19 +178,19 @@ scx_nic_report(struct scx_nic *nic)
 	pthread_mutex_unlock(&nic->lock);
 	if (rc == 0) {
 		scx_log(nic->name,
-			"sent %" PRIu64 " frames (%" PRIu64 " bytes), received %" PRIu64 " (%" PRIu64
-			" bytes) of %" PRIu64 " on the wire",
+			"sent %" PRIu64 " frames (%" PRIu64 " bytes), received %" PRIu64
+			" (%" PRIu64 " bytes) of %" PRIu64 " on the wire",
 			s.tx_frames, s.tx_bytes, s.rx_frames, s.rx_bytes, s.rx_wire);
 		scx_log(nic->name,
-			"not received: no buffer %" PRIu64 ", drop rule %" PRIu64 ", no match %" PRIu64
-			", too long %" PRIu64 "; not sent: too long %" PRIu64,
+			"not received: no buffer %" PRIu64 ", drop rule %" PRIu64
+			", no match %" PRIu64 ", too long %" PRIu64 "; not sent: too long %" PRIu64,
 			s.rx_no_buffer, s.rx_dropped, s.rx_no_match, s.rx_too_long, s.tx_too_long);
 		scx_log(nic->name,
-			"doorbells %" PRIu64 ", WQEs %" PRIu64 ", CQEs %" PRIu64 ", error CQEs send %" PRIu64
-			" receive %" PRIu64 ", flow cache hits %" PRIu64 " misses %" PRIu64
-			", reports lost %" PRIu64,
-			s.doorbells, s.wqes, s.cqes, s.tx_errors, s.rx_errors, s.flow_hits, s.flow_misses,
-			s.reports_lost);
+			"doorbells %" PRIu64 ", WQEs %" PRIu64 ", CQEs %" PRIu64
+			", error CQEs send %" PRIu64 " receive %" PRIu64
+			", flow cache hits %" PRIu64 " misses %" PRIu64 ", reports lost %" PRIu64,
+			s.doorbells, s.wqes, s.cqes, s.tx_errors, s.rx_errors, s.flow_hits,
+			s.flow_misses, s.reports_lost);
 	}
 	scx_fw_refusal_report(nic);
 }

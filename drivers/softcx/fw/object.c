@@ -23,7 +23,8 @@ static const struct {
 	[SCX_FW_TIS] = {"TIS", 1024, 0, 0x3000},
 	[SCX_FW_CQ] = {"CQ", SCX_DP_CQ_MAX, 0, 0x10000},
 	[SCX_FW_QCOUNTER] = {"queue counter set", SCX_DP_COUNTER_MAX, 1, 0}, /* 8 bits; 0: none */
-	[SCX_FW_MKEY] = {"memory key", SCX_DP_MKEY_MAX, 0, 0x1000}, /* the index; key = index << 8 | variant */
+	/* the index; a key is index << 8 | variant */
+	[SCX_FW_MKEY] = {"memory key", SCX_DP_MKEY_MAX, 0, 0x1000},
 	[SCX_FW_UMEM] = {"umem", 8192, 0, 0x6000},
 	[SCX_FW_UAR] = {"UAR page", 0, 1, 0}, /* max: pages that the front has */
 	[SCX_FW_TD] = {"transport domain", 1024, 0, 0x2000},
@@ -83,8 +84,9 @@ scx_fw_new(struct scx_fw_call *c, enum scx_fw_kind kind)
 		}
 	}
 	if (obj == NULL) {
-		scx_fw_refuse(c, SCX_FW_R_FULL, NULL, 0, "there are %u objects of kind %s already", t->used,
-			kinds[kind].name);
+		scx_fw_refuse(c, SCX_FW_R_FULL, NULL, 0, "no %s for another %s, there are %u",
+			t->used < t->max - t->first ? "memory" : "number", kinds[kind].name,
+			t->used);
 		return NULL;
 	}
 	obj->kind = kind;
@@ -118,12 +120,14 @@ scx_fw_get(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t num)
 	if (num >= t->base && num - t->base < t->max)
 		obj = t->slot[num - t->base];
 	if (obj == NULL) {
-		scx_fw_refuse(c, SCX_FW_R_NO_OBJECT, NULL, 0, "%s 0x%x does not exist", kinds[kind].name, num);
+		scx_fw_refuse(c, SCX_FW_R_NO_OBJECT, NULL, 0, "%s 0x%x does not exist",
+			kinds[kind].name, num);
 		return NULL;
 	}
 	if (c->uid != 0 && obj->uid != c->uid) {
-		scx_fw_refuse(c, SCX_FW_R_OTHER_UID, NULL, 0, "%s 0x%x belongs to uid %u, the caller is uid %u",
-			kinds[kind].name, num, obj->uid, c->uid);
+		scx_fw_refuse(c, SCX_FW_R_OTHER_UID, NULL, 0,
+			"%s 0x%x belongs to uid %u, the caller is uid %u", kinds[kind].name, num,
+			obj->uid, c->uid);
 		return NULL;
 	}
 	return obj;
@@ -175,17 +179,30 @@ dp_del(const struct scx_fw_obj *obj, struct scx_dp_cmd *cmd)
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->num = obj->num;
 	switch (obj->kind) {
-	case SCX_FW_FLOW: cmd->op = SCX_DP_RULE_DEL; return true;
-	case SCX_FW_TIR: cmd->op = SCX_DP_TIR_DEL; return true;
-	case SCX_FW_RQT: cmd->op = SCX_DP_RQT_DEL; return true;
-	case SCX_FW_RQ: cmd->op = SCX_DP_RQ_DEL; return true;
-	case SCX_FW_SQ: cmd->op = SCX_DP_SQ_DEL; return true;
-	case SCX_FW_CQ: cmd->op = SCX_DP_CQ_DEL; return true;
+	case SCX_FW_FLOW:
+		cmd->op = SCX_DP_RULE_DEL;
+		return true;
+	case SCX_FW_TIR:
+		cmd->op = SCX_DP_TIR_DEL;
+		return true;
+	case SCX_FW_RQT:
+		cmd->op = SCX_DP_RQT_DEL;
+		return true;
+	case SCX_FW_RQ:
+		cmd->op = SCX_DP_RQ_DEL;
+		return true;
+	case SCX_FW_SQ:
+		cmd->op = SCX_DP_SQ_DEL;
+		return true;
+	case SCX_FW_CQ:
+		cmd->op = SCX_DP_CQ_DEL;
+		return true;
 	case SCX_FW_MKEY:
 		cmd->op = SCX_DP_MKEY_DEL;
 		cmd->num = obj->access; /* the whole key, kept there */
 		return true;
-	default: return false;
+	default:
+		return false;
 	}
 }
 
@@ -196,8 +213,8 @@ scx_fw_tell(struct scx_fw_call *c, struct scx_dp_cmd *cmd)
 
 	if (rc == 0)
 		return 0;
-	return scx_fw_refuse(c, SCX_FW_R_FULL, NULL, 0, "the data path answered %s to its command %d",
-		strerror(-rc), cmd->op);
+	return scx_fw_refuse(c, SCX_FW_R_FULL, NULL, 0,
+		"the data path answered %s to its command %d", strerror(-rc), cmd->op);
 }
 
 int
@@ -206,8 +223,8 @@ scx_fw_destroy(struct scx_fw_call *c, struct scx_fw_obj *obj)
 	struct scx_dp_cmd cmd;
 
 	if (obj->refs > 0)
-		return scx_fw_refuse(c, SCX_FW_R_IN_USE, NULL, 0, "%u objects refer to %s 0x%x", obj->refs,
-			kinds[obj->kind].name, obj->num);
+		return scx_fw_refuse(c, SCX_FW_R_IN_USE, NULL, 0, "%u objects refer to %s 0x%x",
+			obj->refs, kinds[obj->kind].name, obj->num);
 	if (dp_del(obj, &cmd)) {
 		int rc = scx_fw_tell(c, &cmd);
 
@@ -216,4 +233,12 @@ scx_fw_destroy(struct scx_fw_call *c, struct scx_fw_obj *obj)
 	}
 	scx_fw_free(c->nic, obj);
 	return 0;
+}
+
+int
+scx_fw_destroy_num(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t field)
+{
+	struct scx_fw_obj *obj = scx_fw_get(c, kind, crl_prm_get(c->in, field));
+
+	return obj != NULL ? scx_fw_destroy(c, obj) : -1;
 }

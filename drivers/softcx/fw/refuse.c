@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Refusals: counted, and told once of each kind, in words and with the bytes that were wrong. Counts
- * are the process's, because a run is judged as a whole. Commands refuse under the NIC's lock, the
- * data path's refusals come from whoever steps it.
+ * Refusals: counted, and told once of each kind, in words and with the bytes that were wrong.
+ * Counts are the process's, because a run is judged as a whole. Commands refuse under the NIC's
+ * lock, the data path's refusals come from whoever steps it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -90,8 +90,8 @@ scx_fw_dp_refused(struct scx_nic *nic, const struct scx_dp_report *r)
 		return;
 	snprintf(text, sizeof(text), dp_infos[r->why].words, (unsigned long long)r->value[0],
 		(unsigned long long)r->value[1]);
-	scx_log(nic->name, "queue 0x%x, WQE %u, %s: %s; %s", r->num, r->index, dp_infos[r->why].name, text,
-		dp_infos[r->why].advice);
+	scx_log(nic->name, "queue 0x%x, WQE %u, %s: %s; %s", r->num, r->index,
+		dp_infos[r->why].name, text, dp_infos[r->why].advice);
 	scx_log_bytes(nic->name, r->bytes, sizeof(r->bytes));
 }
 #pragma GCC diagnostic pop
@@ -106,14 +106,16 @@ scx_fw_refusal_report(struct scx_nic *nic)
 
 		triggered += n > 0;
 		if (n > 0)
-			scx_log(nic->name, "refused %" PRIu64 " times: command %s", n, infos[i].name);
+			scx_log(nic->name, "refused %" PRIu64 " times: command %s", n,
+				infos[i].name);
 	}
 	for (unsigned i = 0; i < SCX_DP_R_COUNT; i++) {
 		uint64_t n = atomic_load(&dp_times[i]);
 
 		triggered += n > 0;
 		if (n > 0)
-			scx_log(nic->name, "refused %" PRIu64 " times: data path %s", n, dp_infos[i].name);
+			scx_log(nic->name, "refused %" PRIu64 " times: data path %s", n,
+				dp_infos[i].name);
 	}
 	scx_log(nic->name, "refusals defined %u, triggered %u",
 		(unsigned)SCX_FW_R_COUNT + (unsigned)SCX_DP_R_COUNT, triggered);

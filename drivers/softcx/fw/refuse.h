@@ -15,7 +15,8 @@
 	X(OPCODE, BAD_OP_ERR, "look at the capabilities: what they do not offer has no commands") \
 	X(OP_MOD, BAD_PARAM_ERR, "op_mod is 0 unless the command says otherwise") \
 	X(IN_SHORT, BAD_INP_LEN_ERR, "give the whole layout, lists included") \
-	X(IN_LONG, BAD_INP_LEN_ERR, "give the length of the layout and of the list that it announces") \
+	X(IN_LONG, BAD_INP_LEN_ERR, \
+		"give the length of the layout and of the list that it announces") \
 	X(OUT_SHORT, BAD_OUTP_LEN_ERR, "make room for the whole answer") \
 	X(RESERVED, BAD_PARAM_ERR, "zero what is reserved") \
 	X(NOT_OFFERED, BAD_PARAM_ERR, "leave the field 0: no capability bit offers it") \
@@ -24,9 +25,11 @@
 	X(OTHER_UID, BAD_RES_ERR, "objects belong to the context that made them") \
 	X(IN_USE, BAD_RES_STATE_ERR, "destroy what refers to the object first") \
 	X(FULL, NO_RES_ERR, "the capabilities say how many there can be") \
-	X(CREATE_STATE, BAD_PARAM_ERR, "queues are created in RST and moved to RDY by a modify command") \
+	X(CREATE_STATE, BAD_PARAM_ERR, \
+		"queues are created in RST and moved to RDY by a modify command") \
 	X(STATE_VALUE, BAD_PARAM_ERR, "the states are RST 0, RDY 1 and ERR 3") \
-	X(STATE_NOW, BAD_RES_STATE_ERR, "name the state that the queue is in; an error moves it to ERR") \
+	X(STATE_NOW, BAD_RES_STATE_ERR, \
+		"name the state that the queue is in; an error moves it to ERR") \
 	X(STATE_STEP, BAD_RES_STATE_ERR, "from ERR the way to RDY leads through RST") \
 	X(CQ_SIZE, BAD_PARAM_ERR, "keep log_cq_size within log_max_cq_sz") \
 	X(CQE_SIZE, BAD_PARAM_ERR, "cqe_sz is 0: CQEs have 64 bytes") \
@@ -39,26 +42,32 @@
 	X(RECORD_ALIGN, BAD_PARAM_ERR, "align the doorbell record to 8 bytes") \
 	X(RECORD_IN_RING, BAD_PARAM_ERR, "keep the doorbell record out of the ring") \
 	X(WQ_TYPE, BAD_PARAM_ERR, "wq_type is 1, cyclic") \
-	X(WQ_STRIDE, BAD_PARAM_ERR, "SQ: 6; RQ: between log_min_stride_sz_rq and log_max_stride_sz_rq") \
+	X(WQ_STRIDE, BAD_PARAM_ERR, \
+		"SQ: 6; RQ: between log_min_stride_sz_rq and log_max_stride_sz_rq") \
 	X(WQ_SIZE, BAD_PARAM_ERR, "keep log_wq_sz within log_max_wq_sz") \
 	X(TIS_LIST, BAD_PARAM_ERR, "an SQ has one TIS: tis_lst_sz is 1") \
-	X(INLINE_MODE, BAD_PARAM_ERR, "min_wqe_inline_mode is 0 to 3 and not below what the vport asks for") \
-	X(TS_FORMAT, BAD_PARAM_ERR, "take ts_format from sq_ts_format and rq_ts_format, or say DEFAULT") \
+	X(INLINE_MODE, BAD_PARAM_ERR, \
+		"min_wqe_inline_mode is 0 to 3 and not below what the vport asks for") \
+	X(TS_FORMAT, BAD_PARAM_ERR, \
+		"take ts_format from sq_ts_format and rq_ts_format, or say DEFAULT") \
 	X(RQ_TYPE, BAD_PARAM_ERR, "mem_rq_type is 0: WQEs in the RQ's own memory") \
 	X(RQT_TYPE, BAD_PARAM_ERR, "list_q_type is 0: receive queues") \
 	X(RQT_SIZE, BAD_PARAM_ERR, "a power of two, within rqt_max_size and log_max_rqt_size") \
 	X(TIR_TYPE, BAD_PARAM_ERR, "disp_type is 0 direct or 1 indirect") \
-	X(TIR_HASH, BAD_PARAM_ERR, "rx_hash_fn is 0 none, 1 XOR8 or 2 Toeplitz; fields are addresses and ports") \
+	X(TIR_HASH, BAD_PARAM_ERR, \
+		"rx_hash_fn is 0 none, 1 XOR8 or 2 Toeplitz; fields are addresses and ports") \
 	X(CAP_PAGE, BAD_PARAM_ERR, "ask for general, Ethernet or NIC flow table capabilities") \
 	X(VPORT, BAD_PARAM_ERR, "vport 0, the function's own") \
 	X(UMEM_RANGE, BAD_PARAM_ERR, "register bytes that exist") \
 	X(UMEM_ACCESS, BAD_PARAM_ERR, "umem access is local write or none") \
 	X(MR_RANGE, BAD_PARAM_ERR, "register bytes that exist; iova plus length stays below 2^64") \
-	X(MR_ACCESS, BAD_PARAM_ERR, "remote write and atomics need local write; on-demand paging is not offered") \
+	X(MR_ACCESS, BAD_PARAM_ERR, \
+		"remote write and atomics need local write; on-demand paging is not offered") \
 	X(FLOW_MASK, BAD_PARAM_ERR, "match on outer L2 to L4 fields that the NIC knows") \
 	X(FLOW_VALUE, BAD_PARAM_ERR, "a value has no bits outside of its mask") \
 	X(FLOW_DEST, BAD_PARAM_ERR, "the destination is a TIR, drop or default miss") \
-	X(FLOW_LENGTH, BAD_PARAM_ERR, "match parameters are whole sets of 64 bytes, outer headers first")
+	X(FLOW_LENGTH, BAD_PARAM_ERR, \
+		"match parameters are whole sets of 64 bytes, outer headers first")
 /* clang-format on */
 
 #define SCX_FW_REFUSE_ID(id, status, advice) SCX_FW_R_##id,

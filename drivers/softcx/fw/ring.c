@@ -14,11 +14,13 @@ place_ring(struct scx_fw_call *c, const struct scx_fw_obj *umem, struct scx_fw_r
 	uint64_t page = (uint64_t)SCX_PAGE << r->log_page_size;
 	uint64_t off = r->ring_off, within = page / 64 * r->page_offset;
 
-	if (off > umem->bytes || within > umem->bytes - off || r->bytes > umem->bytes - off - within)
+	if (off > umem->bytes || within > umem->bytes - off ||
+		r->bytes > umem->bytes - off - within)
 		return scx_fw_refuse(c, SCX_FW_R_RING_BOUNDS, NULL, 0,
-			"ring of %llu bytes at offset 0x%llx + 0x%llx of umem 0x%x, which has %llu bytes",
-			(unsigned long long)r->bytes, (unsigned long long)off, (unsigned long long)within,
-			umem->num, (unsigned long long)umem->bytes);
+			"ring of %llu bytes at offset 0x%llx + 0x%llx of umem 0x%x, which has %llu "
+			"bytes",
+			(unsigned long long)r->bytes, (unsigned long long)off,
+			(unsigned long long)within, umem->num, (unsigned long long)umem->bytes);
 	r->buf.base = umem->base + off + within;
 	r->buf.bytes = r->bytes;
 	if (((uintptr_t)umem->base + off) % SCX_PAGE != 0)
@@ -39,7 +41,8 @@ place_record(struct scx_fw_call *c, const struct scx_fw_obj *umem, struct scx_fw
 	if (r->record_off > umem->bytes || umem->bytes - r->record_off < CRL_DBREC_BYTES)
 		return scx_fw_refuse(c, SCX_FW_R_RECORD_BOUNDS, NULL, 0,
 			"doorbell record at offset 0x%llx of umem 0x%x, which has %llu bytes",
-			(unsigned long long)r->record_off, umem->num, (unsigned long long)umem->bytes);
+			(unsigned long long)r->record_off, umem->num,
+			(unsigned long long)umem->bytes);
 	at = umem->base + r->record_off;
 	if ((uintptr_t)at % CRL_DBREC_BYTES != 0)
 		return scx_fw_refuse(c, SCX_FW_R_RECORD_ALIGN, NULL, 0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The thread that steps NICs. It must leave the processor to others when there are fewer cores than
- * threads: after the last work it goes on for a while, then offers the processor at every turn, then
- * sleeps in short naps. A nap bounds what a doorbell or a command waits for an idle NIC.
+ * threads: after the last work it goes on for a while, then offers the processor at every turn,
+ * then sleeps in short naps. A nap bounds what a doorbell or a command waits for an idle NIC.
  */
 #include <errno.h>
 #include <sched.h>
@@ -13,13 +13,13 @@
 
 #include "fw.h"
 
-#define SPIN_NS	     10000u  /* after work: turn after turn */
-#define YIELD_NS     200000u /* then: sched_yield() between turns */
-#define NAP_NS	     20000   /* then: naps */
-#define IDLE_NS	     5000000u /* and after this: longer ones; with the wake-up about 50 us */
-#define IDLE_NAP_NS  40000
-#define SLACK_NS     1000u
-#define NICS_MAX     16u
+#define SPIN_NS	    10000u   /* after work: turn after turn */
+#define YIELD_NS    200000u  /* then: sched_yield() between turns */
+#define NAP_NS	    20000    /* then: naps */
+#define IDLE_NS	    5000000u /* and after this: longer ones; with the wake-up about 50 us */
+#define IDLE_NAP_NS 40000
+#define SLACK_NS    1000u
+#define NICS_MAX    16u
 
 struct scx_fw_thread {
 	pthread_t thread;

@@ -18,8 +18,13 @@ struct fx *
 fx_make(const char *profile)
 {
 	struct fx *fx = calloc(1, sizeof(*fx));
-	struct scx_nic_cfg cfg = {.profile = profile, .name = "fx", .seed = 1, .mtu = 1500,
-		.mac = {2, 0, 0, 0, 0, 1}, .event = on_event, .event_arg = fx,
+	struct scx_nic_cfg cfg = {.profile = profile,
+		.name = "fx",
+		.seed = 1,
+		.mtu = 1500,
+		.mac = {2, 0, 0, 0, 0, 1},
+		.event = on_event,
+		.event_arg = fx,
 		.nr_uar_pages = FX_UAR_PAGES};
 	uint32_t rkey;
 
@@ -36,8 +41,8 @@ fx_make(const char *profile)
 	assert_int_equal(0, scx_uar_alloc(fx->nic, fx->uid, &fx->uar));
 	assert_int_equal(0, scx_umem_reg(fx->nic, fx->uid, fx->mem, FX_MEM, 1, &fx->umem));
 	assert_int_equal(0, scx_umem_reg(fx->nic, fx->uid, fx->mem, FX_MEM, 0, &fx->umem_ro));
-	assert_int_equal(0, scx_mr_reg(fx->nic, fx->uid, fx->pdn, fx->mem, FX_MEM, (uintptr_t)fx->mem, 1,
-				    &fx->lkey, &rkey));
+	assert_int_equal(0, scx_mr_reg(fx->nic, fx->uid, fx->pdn, fx->mem, FX_MEM,
+				    (uintptr_t)fx->mem, 1, &fx->lkey, &rkey));
 	return fx;
 }
 
@@ -80,7 +85,8 @@ fx_in(struct fx *fx, uint16_t opcode, size_t in_bytes, size_t out_bytes)
 uint32_t
 fx_run_as(struct fx *fx, uint16_t uid)
 {
-	assert_int_equal(0, scx_cmd(fx->nic, uid, fx->in, fx->in_bytes, fx->out, fx->out_bytes, NULL));
+	assert_int_equal(
+		0, scx_cmd(fx->nic, uid, fx->in, fx->in_bytes, fx->out, fx->out_bytes, NULL));
 	fx->status = crl_prm_get(fx->out, CRL_PRM_CMD_OUT_STATUS);
 	fx->syndrome = crl_prm_get(fx->out, CRL_PRM_CMD_OUT_SYNDROME);
 	return fx->status;
@@ -95,7 +101,8 @@ fx_run(struct fx *fx)
 uint32_t
 fx_num(struct fx *fx)
 {
-	return crl_prm_get(fx->out, CRL_PRM_CREATE_SQ_OUT_SQN); /* all have it there, but for counters */
+	return crl_prm_get(
+		fx->out, CRL_PRM_CREATE_SQ_OUT_SQN); /* all have it there, but for counters */
 }
 
 void
@@ -140,7 +147,8 @@ fx_cmd_tis(struct fx *fx)
 uint8_t *
 fx_cmd_cq(struct fx *fx)
 {
-	uint8_t *in = fx_in(fx, CRL_CMD_OP_CREATE_CQ, CRL_PRM_CREATE_CQ_IN_BYTES, CRL_PRM_CREATE_CQ_OUT_BYTES);
+	uint8_t *in = fx_in(
+		fx, CRL_CMD_OP_CREATE_CQ, CRL_PRM_CREATE_CQ_IN_BYTES, CRL_PRM_CREATE_CQ_OUT_BYTES);
 	uint8_t *cqc = crl_prm_at(in, CRL_PRM_CREATE_CQ_IN_CQ_CONTEXT);
 
 	crl_prm_set(in, CRL_PRM_CREATE_CQ_IN_CQ_UMEM_VALID, 1);
@@ -156,7 +164,8 @@ fx_cmd_cq(struct fx *fx)
 }
 
 static void
-fill_wq(struct fx *fx, uint8_t *wq, uint32_t log_stride, uint32_t log_sz, uint32_t ring, uint32_t dbrec)
+fill_wq(struct fx *fx, uint8_t *wq, uint32_t log_stride, uint32_t log_sz, uint32_t ring,
+	uint32_t dbrec)
 {
 	crl_prm_set(wq, CRL_PRM_WQ_WQ_TYPE, CRL_WQ_CYCLIC);
 	crl_prm_set(wq, CRL_PRM_WQ_PD, fx->pdn);
@@ -198,6 +207,7 @@ fx_cmd_rq(struct fx *fx)
 
 	crl_prm_set(rqc, CRL_PRM_RQC_CQN, fx->cq);
 	crl_prm_set(rqc, CRL_PRM_RQC_VSD, 1);
+	crl_prm_set(rqc, CRL_PRM_RQC_COUNTER_SET_ID, fx->counter_set);
 	crl_prm_set(rqc, CRL_PRM_RQC_FLUSH_IN_ERROR_EN, 1);
 	crl_prm_set(rqc, CRL_PRM_RQC_TS_FORMAT, CRL_TS_DEFAULT);
 	crl_prm_set(rqc, CRL_PRM_RQC_USER_INDEX, 0x52);
@@ -233,7 +243,8 @@ fx_cmd_tir(struct fx *fx)
 	crl_prm_set(tirc, CRL_PRM_TIRC_TRANSPORT_DOMAIN, fx->td);
 	crl_prm_set(tirc, CRL_PRM_TIRC_RX_HASH_FN, CRL_HASH_TOEPLITZ);
 	memset(crl_prm_at(tirc, CRL_PRM_TIRC_RX_HASH_TOEPLITZ_KEY), 0x5a, 40);
-	crl_prm_set(outer, CRL_PRM_RX_HASH_FIELDS_SELECTED_FIELDS, CRL_HASH_SRC_IP | CRL_HASH_DST_IP);
+	crl_prm_set(
+		outer, CRL_PRM_RX_HASH_FIELDS_SELECTED_FIELDS, CRL_HASH_SRC_IP | CRL_HASH_DST_IP);
 	return tirc;
 }
 
@@ -281,5 +292,14 @@ fx_queues(struct fx *fx)
 	fx_cmd_state(fx, CRL_CMD_OP_MODIFY_RQ, fx->rq, CRL_Q_STATE_RST, CRL_Q_STATE_RDY), fx_ok(fx);
 	fx_cmd_rqt(fx, 4), fx_ok(fx), fx->rqt = fx_num(fx);
 	fx_cmd_tir(fx), fx_ok(fx), fx->tir = fx_num(fx);
-	assert_int_equal(0, scx_flow_add(fx->nic, fx->uid, 1, any, any, 64, SCX_FLOW_TIR, fx->tir, 0, &id));
+	assert_int_equal(
+		0, scx_flow_add(fx->nic, fx->uid, 1, any, any, 64, SCX_FLOW_TIR, fx->tir, 0, &id));
+}
+
+uint8_t *
+fx_query(struct fx *fx, uint16_t opcode, uint32_t num, size_t out_bytes, uint32_t ctx)
+{
+	fx_cmd_num(fx, opcode, num, out_bytes);
+	fx_ok(fx);
+	return crl_prm_at(fx->out, ctx);
 }

@@ -44,6 +44,7 @@ struct fx {
 	uint16_t uid;
 	uint32_t pdn, uar, umem, umem_ro, lkey;
 	uint32_t td, tis, cq, sq, rq, rqt, tir; /* numbers, 0: not made */
+	uint32_t counter_set;			/* of RQs made from now on, 0: none */
 	unsigned nr_events;
 	struct scx_event event; /* the last one */
 	/* mailboxes: fx_in() zeroes both, fx_run() hands them over */
@@ -59,14 +60,15 @@ void fx_drop(struct fx *fx);
 
 /* A new command of that opcode and layout sizes; returns the input mailbox. */
 uint8_t *fx_in(struct fx *fx, uint16_t opcode, size_t in_bytes, size_t out_bytes);
-uint32_t fx_run(struct fx *fx);			  /* status */
-uint32_t fx_run_as(struct fx *fx, uint16_t uid);  /* the same for another context */
-uint32_t fx_num(struct fx *fx);			  /* number of the created object, from the answer */
-void fx_ok(struct fx *fx);			  /* run, and fail the test unless the status is OK */
+uint32_t fx_run(struct fx *fx);			 /* status */
+uint32_t fx_run_as(struct fx *fx, uint16_t uid); /* the same for another context */
+uint32_t fx_num(struct fx *fx);			 /* number of the created object, from the answer */
+void fx_ok(struct fx *fx); /* run, and fail the test unless the status is OK */
 /* Run, and fail unless it is refused for that reason, with status and syndrome. */
 void fx_refused(struct fx *fx, enum scx_fw_refusal why);
 
-/* Fill in commands that would succeed; each returns the context (or mailbox where there is none). */
+/* Fill in commands that would succeed; each returns the context (or mailbox where there is none).
+ */
 uint8_t *fx_cmd_td(struct fx *fx);
 uint8_t *fx_cmd_tis(struct fx *fx);
 uint8_t *fx_cmd_cq(struct fx *fx);
@@ -74,10 +76,18 @@ uint8_t *fx_cmd_sq(struct fx *fx);
 uint8_t *fx_cmd_rq(struct fx *fx);
 uint8_t *fx_cmd_rqt(struct fx *fx, unsigned nr); /* nr times fx->rq */
 uint8_t *fx_cmd_tir(struct fx *fx);
-uint8_t *fx_cmd_state(struct fx *fx, uint16_t modify_opcode, uint32_t num, uint32_t from, uint32_t to);
-uint8_t *fx_cmd_num(struct fx *fx, uint16_t opcode, uint32_t num, size_t out_bytes); /* number at 0x48 */
+uint8_t *fx_cmd_state(
+	struct fx *fx, uint16_t modify_opcode, uint32_t num, uint32_t from, uint32_t to);
+uint8_t *fx_cmd_num(
+	struct fx *fx, uint16_t opcode, uint32_t num, size_t out_bytes); /* number at 0x48 */
 
-void fx_queues(struct fx *fx);	 /* TD to TIR, queues RDY, and one rule: everything to the TIR */
+void fx_queues(struct fx *fx); /* TD to TIR, queues RDY, and one rule: everything to the TIR */
 void fx_destroy(struct fx *fx, uint16_t opcode, uint32_t num);
+
+/* A query; returns the context in the answer. */
+uint8_t *fx_query(struct fx *fx, uint16_t opcode, uint32_t num, size_t out_bytes, uint32_t ctx);
+#define FX_QUERY(fx, OP, CTX, num)                                                                 \
+	fx_query(fx, CRL_CMD_OP_QUERY_##OP, num, CRL_PRM_QUERY_##OP##_OUT_BYTES,                   \
+		CRL_PRM_QUERY_##OP##_OUT_##CTX)
 
 #endif /* SCX_TEST_FIXTURE_H */

@@ -120,7 +120,8 @@ def main():
         if mine != theirs:
             print("%s: ours %s, theirs %s" % (line, mine, theirs))
             bad += 1
-    print("%d layouts, fields, opcodes and statuses compared, %d with DPDK's header only, %d differ" % (seen, by_dpdk, bad))
+    what = "%d layouts, fields, opcodes and statuses compared, %d with DPDK's header only, %d differ"
+    print(what % (seen, by_dpdk, bad))
     return 1 if bad or seen < 400 else 0
 
 

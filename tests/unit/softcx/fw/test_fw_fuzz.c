@@ -29,19 +29,34 @@ static void
 right_command(struct fx *fx)
 {
 	switch (rnd() % 9) {
-	case 0: fx_cmd_td(fx); break;
-	case 1: fx_cmd_tis(fx); break;
-	case 2: fx_cmd_cq(fx); break;
-	case 3: fx_cmd_sq(fx); break;
-	case 4: fx_cmd_rq(fx); break;
-	case 5: fx_cmd_rqt(fx, 1u << rnd() % 4); break;
-	case 6: fx_cmd_tir(fx); break;
+	case 0:
+		fx_cmd_td(fx);
+		break;
+	case 1:
+		fx_cmd_tis(fx);
+		break;
+	case 2:
+		fx_cmd_cq(fx);
+		break;
+	case 3:
+		fx_cmd_sq(fx);
+		break;
+	case 4:
+		fx_cmd_rq(fx);
+		break;
+	case 5:
+		fx_cmd_rqt(fx, 1u << rnd() % 4);
+		break;
+	case 6:
+		fx_cmd_tir(fx);
+		break;
 	case 7:
 		fx_cmd_state(fx, rnd() % 2 ? CRL_CMD_OP_MODIFY_SQ : CRL_CMD_OP_MODIFY_RQ,
 			rnd() % 2 ? fx->sq : fx->rq, rnd() % 4, rnd() % 4);
 		break;
-	default: fx_cmd_num(fx, ops[rnd() % (sizeof(ops) / sizeof(ops[0]))], rnd() & 0xffffff,
-			 FX_IN_MAX);
+	default:
+		fx_cmd_num(fx, ops[rnd() % (sizeof(ops) / sizeof(ops[0]))], rnd() & 0xffffff,
+			FX_IN_MAX);
 		break;
 	}
 }
@@ -50,8 +65,8 @@ right_command(struct fx *fx)
 static uint32_t
 some_number(struct fx *fx)
 {
-	const uint32_t all[] = {fx->td, fx->tis, fx->cq, fx->sq, fx->rq, fx->rqt, fx->tir, fx->pdn, fx->uar,
-		fx->umem, fx->umem_ro, 0, 1, 0xffffff};
+	const uint32_t all[] = {fx->td, fx->tis, fx->cq, fx->sq, fx->rq, fx->rqt, fx->tir, fx->pdn,
+		fx->uar, fx->umem, fx->umem_ro, 0, 1, 0xffffff};
 
 	return all[rnd() % (sizeof(all) / sizeof(all[0]))];
 }
@@ -75,7 +90,8 @@ spoil(struct fx *fx)
 static void
 random_mailbox(struct fx *fx)
 {
-	fx_in(fx, ops[rnd() % (sizeof(ops) / sizeof(ops[0]))], 16 + rnd() % 512 / 4 * 4, 16 + rnd() % 4096);
+	fx_in(fx, ops[rnd() % (sizeof(ops) / sizeof(ops[0]))], 16 + rnd() % 512 / 4 * 4,
+		16 + rnd() % 4096);
 	for (size_t i = 2; i < fx->in_bytes; i++)
 		fx->in[i] = rnd() % 4 ? 0 : (uint8_t)rnd();
 }
@@ -90,7 +106,7 @@ check_answer(struct fx *fx, uint32_t status)
 	assert_int_equal(SCX_SYNDROME, fx->syndrome & 0xffffff00);
 	assert_in_range(fx->syndrome & 0xff, 0, SCX_FW_R_COUNT - 1);
 	for (size_t i = 8; i < fx->out_bytes; i++)
-		assert_int_equal(0, fx->out[i]); /* a refusal tells nothing else */
+		assert_int_equal(0, fx->out[i]);	/* a refusal tells nothing else */
 	assert_int_equal(0xee, fx->out[fx->out_bytes]); /* and nothing behind the room given */
 }
 
@@ -114,8 +130,10 @@ fuzz(uint64_t with_seed)
 		if (i % 64 == 0)
 			scx_nic_poll(fx->nic);
 	}
-	print_message("seed %llu: %u of %u commands went through\n", (unsigned long long)with_seed, ok, ROUNDS);
-	assert_true(ok > ROUNDS / 100); /* else the mistakes hide everything behind the first checks */
+	print_message("seed %llu: %u of %u commands went through\n", (unsigned long long)with_seed,
+		ok, ROUNDS);
+	assert_true(
+		ok > ROUNDS / 100); /* else the mistakes hide everything behind the first checks */
 	scx_uid_destroy(fx->nic, fx->uid);
 	for (unsigned k = 0; k < SCX_FW_KINDS; k++)
 		assert_int_equal(0, fx->nic->table[k].used);

@@ -45,7 +45,8 @@ fields_are_written_and_read(void **state)
 				crl_prm_set64(buf, field_of(f), UINT64_MAX);
 				assert_true(only_field_set(buf, bytes, f));
 				crl_prm_set64(buf, field_of(f), 0x0123456789abcdef);
-				assert_int_equal(0x0123456789abcdef, crl_prm_get64(buf, field_of(f)));
+				assert_int_equal(
+					0x0123456789abcdef, crl_prm_get64(buf, field_of(f)));
 				assert_int_equal(0x01, buf[f->off / 8]); /* big-endian */
 			} else {
 				uint32_t ones = (uint32_t)((1ull << f->bits) - 1);
@@ -78,7 +79,8 @@ fields_do_not_overlap(void **state)
 				assert_int_equal(f->bits, scx_layouts[f->sub].bytes * 8);
 			for (const struct scx_layout_field *g = l->field; g < f; g++)
 				if (g->off < f->off + f->bits && f->off < g->off + g->bits)
-					fail_msg("%s: %s and %s overlap", l->name, f->name, g->name);
+					fail_msg(
+						"%s: %s and %s overlap", l->name, f->name, g->name);
 		}
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every refusal that the firmware defines is raised here, each by one thing that is wrong in a
- * command that is otherwise right; the last test walks the list and fails if one was left out. After
- * each refusal the same command without the mistake goes through, so that the mistake was the cause.
+ * command that is otherwise right; the last test walks the list and fails if one was left out.
+ * After each refusal the same command without the mistake goes through, so that the mistake was the
+ * cause.
  */
 #include "fixture.h"
 
@@ -47,7 +48,8 @@ mailbox(void **state)
 	assert_int_equal(-EINVAL, scx_cmd(fx->nic, fx->uid, fx->in + 1, 16, fx->out, 16, NULL));
 }
 
-/* Every command: one byte less or four more than the layout is refused, before anything is looked at. */
+/* Every command: one byte less or four more than the layout is refused, before anything is looked
+ * at. */
 static void
 lengths_of_all_commands(void **state)
 {
@@ -95,12 +97,14 @@ capabilities(void **state)
 	in = fx_in(fx, CRL_CMD_OP_QUERY_VPORT_STATE, 16, 16);
 	crl_prm_set(in, CRL_PRM_QUERY_VPORT_STATE_IN_OTHER_VPORT, 1);
 	fx_refused(fx, SCX_FW_R_VPORT);
-	in = fx_in(fx, CRL_CMD_OP_QUERY_NIC_VPORT_CONTEXT, 16, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_BYTES);
+	in = fx_in(fx, CRL_CMD_OP_QUERY_NIC_VPORT_CONTEXT, 16,
+		CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_BYTES);
 	crl_prm_set(in, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_IN_VPORT_NUMBER, 3);
 	fx_refused(fx, SCX_FW_R_VPORT);
 }
 
-/* A field of a context gets a value, the command is refused, with 0 or the right value it is not. */
+/* A field of a context gets a value, the command is refused, with 0 or the right value it is not.
+ */
 struct wrong {
 	uint32_t field, value;
 	enum scx_fw_refusal why;
@@ -154,7 +158,8 @@ cq(void **state)
 	try_fields64(fx, ctx, CRL_PRM_CQC_DBR_ADDR, FX_CQ_DBREC + 4, SCX_FW_R_RECORD_ALIGN);
 	try_fields64(fx, ctx, CRL_PRM_CQC_DBR_ADDR, FX_CQ_RING + 64, SCX_FW_R_RECORD_IN_RING);
 	try_fields64(fx, fx->in, CRL_PRM_CREATE_CQ_IN_CQ_UMEM_OFFSET, 64, SCX_FW_R_RING_ALIGN);
-	try_fields64(fx, fx->in, CRL_PRM_CREATE_CQ_IN_CQ_UMEM_OFFSET, UINT64_MAX - 4095, SCX_FW_R_RING_BOUNDS);
+	try_fields64(fx, fx->in, CRL_PRM_CREATE_CQ_IN_CQ_UMEM_OFFSET, UINT64_MAX - 4095,
+		SCX_FW_R_RING_BOUNDS);
 	crl_prm_set(fx->in, CRL_PRM_CREATE_CQ_IN_CQ_UMEM_ID, fx->umem_ro);
 	fx_refused(fx, SCX_FW_R_READ_ONLY);
 	crl_prm_set(fx->in, CRL_PRM_CREATE_CQ_IN_CQ_UMEM_ID, fx->umem);
@@ -206,7 +211,8 @@ sq(void **state)
 	fx_queues(fx);
 	ctx = fx_cmd_sq(fx);
 	wq = crl_prm_at(ctx, CRL_PRM_SQC_WQ);
-	/* The record lies 24 KiB behind the SQ's ring: page_offset 31 of pages of 64 KiB reaches past it. */
+	/* The record lies 24 KiB behind the SQ's ring: page_offset 31 of pages of 64 KiB reaches
+	 * past it. */
 	crl_prm_set64(wq, CRL_PRM_WQ_DBR_ADDR, FX_SQ_RING + 31 * 64);
 	fx_refused(fx, SCX_FW_R_RECORD_IN_RING);
 	crl_prm_set64(wq, CRL_PRM_WQ_DBR_ADDR, FX_SQ_DBREC);
@@ -280,7 +286,8 @@ modify(void **state)
 	fx_refused(fx, SCX_FW_R_MODIFY_BITS);
 	in = fx_in(fx, CRL_CMD_OP_MODIFY_TIR, CRL_PRM_MODIFY_TIR_IN_BYTES, 16);
 	crl_prm_set(in, CRL_PRM_MODIFY_TIR_IN_TIRN, fx->tir);
-	crl_prm_set(crl_prm_at(in, CRL_PRM_MODIFY_TIR_IN_BITMASK), CRL_PRM_MODIFY_TIR_BITMASK_PACKET_MERGE, 1);
+	crl_prm_set(crl_prm_at(in, CRL_PRM_MODIFY_TIR_IN_BITMASK),
+		CRL_PRM_MODIFY_TIR_BITMASK_PACKET_MERGE, 1);
 	fx_refused(fx, SCX_FW_R_MODIFY_BITS);
 }
 
@@ -359,11 +366,11 @@ other_uid(void **state)
 	fx_queues(fx);
 	assert_int_equal(0, scx_uid_alloc(fx->nic, &other));
 	assert_int_not_equal(fx->uid, other);
-#define OTHER(...)                                                                          \
-	do {                                                                                \
-		uint64_t before = scx_fw_refused(SCX_FW_R_OTHER_UID);                       \
-		__VA_ARGS__;                                                                \
-		assert_int_equal(before + 1, scx_fw_refused(SCX_FW_R_OTHER_UID));           \
+#define OTHER(...)                                                                                 \
+	do {                                                                                       \
+		uint64_t before = scx_fw_refused(SCX_FW_R_OTHER_UID);                              \
+		__VA_ARGS__;                                                                       \
+		assert_int_equal(before + 1, scx_fw_refused(SCX_FW_R_OTHER_UID));                  \
 	} while (0)
 	OTHER(fx_cmd_tis(fx), fx_run_as(fx, other));
 	OTHER(fx_cmd_cq(fx), fx_run_as(fx, other));
@@ -379,9 +386,10 @@ other_uid(void **state)
 	OTHER(assert_int_equal(-EINVAL, scx_uar_free(fx->nic, other, fx->uar)));
 	OTHER(assert_int_equal(-EINVAL, scx_umem_dereg(fx->nic, other, fx->umem)));
 	OTHER(assert_int_equal(-EINVAL, scx_mr_dereg(fx->nic, other, fx->lkey)));
-	OTHER(assert_int_equal(-EINVAL, scx_mr_reg(fx->nic, other, fx->pdn, fx->mem, 64, 0, 1, &key, &key)));
 	OTHER(assert_int_equal(
-		-EINVAL, scx_flow_add(fx->nic, other, 0, any, any, 64, SCX_FLOW_TIR, fx->tir, 0, &id)));
+		-EINVAL, scx_mr_reg(fx->nic, other, fx->pdn, fx->mem, 64, 0, 1, &key, &key)));
+	OTHER(assert_int_equal(-EINVAL,
+		scx_flow_add(fx->nic, other, 0, any, any, 64, SCX_FLOW_TIR, fx->tir, 0, &id)));
 	obj.num = fx->cq;
 	OTHER(assert_int_equal(-EINVAL, scx_obj_destroy(fx->nic, other, &obj)));
 	/* The kernel itself, uid 0, may. */
@@ -422,7 +430,8 @@ memory(void **state)
 	assert_int_equal(-EINVAL, scx_umem_reg(nic, fx->uid, fx->mem, UINT64_MAX, 1, &id));
 	assert_int_equal(-EINVAL, scx_umem_reg(nic, fx->uid, fx->mem, 64, 1 << 6, &id));
 	assert_int_equal(-EINVAL, scx_mr_reg(nic, fx->uid, fx->pdn, fx->mem, 0, 0, 1, &key, &key));
-	assert_int_equal(-EINVAL, scx_mr_reg(nic, fx->uid, fx->pdn, fx->mem, 64, UINT64_MAX - 8, 1, &key, &key));
+	assert_int_equal(-EINVAL,
+		scx_mr_reg(nic, fx->uid, fx->pdn, fx->mem, 64, UINT64_MAX - 8, 1, &key, &key));
 	assert_int_equal(-EINVAL, scx_mr_reg(nic, fx->uid, fx->pdn, fx->mem, 64, 0, 2, &key, &key));
 	assert_int_equal(-EINVAL, scx_mr_reg(nic, fx->uid, 99, fx->mem, 64, 0, 1, &key, &key));
 	assert_int_equal(0, scx_mr_reg(nic, fx->uid, fx->pdn, fx->mem, 64, 0, 3, &key, &key));
@@ -430,8 +439,10 @@ memory(void **state)
 	assert_int_equal(0, scx_mr_dereg(nic, fx->uid, key));
 	assert_int_equal(-EINVAL, scx_mr_dereg(nic, fx->uid, key));
 	assert_int_equal(-EBUSY, scx_pd_free(nic, fx->uid, fx->pdn)); /* the fixture's MR */
-	assert_true(scx_fw_refused(SCX_FW_R_UMEM_RANGE) >= 2 && scx_fw_refused(SCX_FW_R_UMEM_ACCESS) >= 1);
-	assert_true(scx_fw_refused(SCX_FW_R_MR_RANGE) >= 2 && scx_fw_refused(SCX_FW_R_MR_ACCESS) >= 1);
+	assert_true(scx_fw_refused(SCX_FW_R_UMEM_RANGE) >= 2 &&
+		    scx_fw_refused(SCX_FW_R_UMEM_ACCESS) >= 1);
+	assert_true(
+		scx_fw_refused(SCX_FW_R_MR_RANGE) >= 2 && scx_fw_refused(SCX_FW_R_MR_ACCESS) >= 1);
 }
 
 static void
@@ -441,7 +452,8 @@ flows(void **state)
 	uint8_t mask[640] = {0}, match[640] = {0};
 	uint32_t id;
 
-#define ADD(bytes, dest) scx_flow_add(fx->nic, fx->uid, 0, mask, match, bytes, dest, fx->tir, 0, &id)
+#define ADD(bytes, dest)                                                                           \
+	scx_flow_add(fx->nic, fx->uid, 0, mask, match, bytes, dest, fx->tir, 0, &id)
 	fx_queues(fx);
 	assert_int_equal(-EINVAL, ADD(32, SCX_FLOW_DROP));
 	assert_int_equal(-EINVAL, ADD(704, SCX_FLOW_DROP));

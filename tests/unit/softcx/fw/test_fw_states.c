@@ -14,10 +14,10 @@ struct queue_kind {
 };
 
 static const struct queue_kind kinds[] = {
-	{CRL_CMD_OP_MODIFY_SQ, CRL_CMD_OP_QUERY_SQ, offsetof(struct fx, sq), CRL_PRM_QUERY_SQ_OUT_SQ_CONTEXT,
-		CRL_PRM_SQC_STATE},
-	{CRL_CMD_OP_MODIFY_RQ, CRL_CMD_OP_QUERY_RQ, offsetof(struct fx, rq), CRL_PRM_QUERY_RQ_OUT_RQ_CONTEXT,
-		CRL_PRM_RQC_STATE},
+	{CRL_CMD_OP_MODIFY_SQ, CRL_CMD_OP_QUERY_SQ, offsetof(struct fx, sq),
+		CRL_PRM_QUERY_SQ_OUT_SQ_CONTEXT, CRL_PRM_SQC_STATE},
+	{CRL_CMD_OP_MODIFY_RQ, CRL_CMD_OP_QUERY_RQ, offsetof(struct fx, rq),
+		CRL_PRM_QUERY_RQ_OUT_RQ_CONTEXT, CRL_PRM_RQC_STATE},
 };
 
 static uint32_t

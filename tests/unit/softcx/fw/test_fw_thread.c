@@ -28,7 +28,8 @@ nap(long ns)
 static bool
 round_trip(struct fx *fx, uint16_t pi, uint64_t wait_ns)
 {
-	uint8_t *wqe = fx->mem + FX_SQ_RING + (pi & 63u) * 64, *seg = fx->mem + FX_RQ_RING + (pi & 63u) * 16;
+	uint8_t *wqe = fx->mem + FX_SQ_RING + (pi & 63u) * 64,
+		*seg = fx->mem + FX_RQ_RING + (pi & 63u) * 16;
 	volatile uint32_t *rec = (volatile uint32_t *)(fx->mem + FX_SQ_DBREC);
 	volatile uint32_t *rq_rec = (volatile uint32_t *)(fx->mem + FX_RQ_DBREC);
 	volatile uint32_t *cq_rec = (volatile uint32_t *)(fx->mem + FX_CQ_DBREC);
@@ -89,7 +90,8 @@ frames_and_commands_at_once(void **state)
 	scx_nic_stop(&fx->nic, 1); /* nothing runs: nothing happens */
 }
 
-/* After 5 ms without work the thread sleeps in naps; what it then costs, and that it still wakes. */
+/* After 5 ms without work the thread sleeps in naps; what it then costs, and that it still wakes.
+ */
 static void
 idle_costs_little_and_wakes(void **state)
 {
@@ -114,7 +116,8 @@ idle_costs_little_and_wakes(void **state)
 	scx_nic_stop(&fx->nic, 1);
 }
 
-/* The memory of a destroyed queue is unmapped at once: a later access of the data path would crash. */
+/* The memory of a destroyed queue is unmapped at once: a later access of the data path would crash.
+ */
 static void
 destroy_lets_go(void **state)
 {
@@ -141,7 +144,8 @@ destroy_lets_go(void **state)
 		/* NOPs by the hundred, rung, and the queue destroyed while they are fetched */
 		for (unsigned n = 0; n < 64; n++) {
 			((crl_be32 *)(other.mem + FX_SQ_RING + n * 64))[0] = crl_to_be32(n << 8);
-			((crl_be32 *)(other.mem + FX_SQ_RING + n * 64))[1] = crl_to_be32(sq << 8 | 1);
+			((crl_be32 *)(other.mem + FX_SQ_RING + n * 64))[1] =
+				crl_to_be32(sq << 8 | 1);
 		}
 		((crl_be32 *)(other.mem + FX_SQ_DBREC))[1] = crl_to_be32(64);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
