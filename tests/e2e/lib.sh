@@ -187,6 +187,7 @@ pmd_start()
 		allow+=(-a "$b${DEVARGS:+,$DEVARGS}")
 	done
 	PMD_LOG=$T/$name.log
+	: >"$PMD_LOG"
 	rm -f "$T/$name.in"
 	mkfifo "$T/$name.in"
 	exec {PMD_FD}<>"$T/$name.in"
@@ -280,12 +281,15 @@ pmd_clean()
 # payloads are random, so only the protocols that the test speaks are dissected.
 wire_clean()
 {
-	local p wrong=_ws.malformed options=(--disable-all-protocols)
+	local p wrong=_ws.malformed options=()
+	local known='frame|eth|ethertype|vlan|ieee8021ad|ip|ipv6|ipv6\..*|udp|tcp|icmp|icmpv6|arp|data|llc'
 
-	for p in frame eth ethertype vlan ieee8021ad ip ipv6 ipv6.hopopts ipv6.dstopts \
-		ipv6.fraghdr udp tcp icmp icmpv6 arp data llc; do
-		options+=(--enable-protocol "$p")
-	done
+	export WIRESHARK_CONFIG_DIR=$T/wireshark
+	if [ ! -d "$WIRESHARK_CONFIG_DIR" ]; then
+		mkdir "$WIRESHARK_CONFIG_DIR"
+		tshark -G protocols 2>/dev/null | cut -f 3 | grep -vxE "$known" \
+			>"$WIRESHARK_CONFIG_DIR/disabled_protos"
+	fi
 	for p in ip udp tcp; do
 		options+=(-o "$p.check_checksum:TRUE")
 	done

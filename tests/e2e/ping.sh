@@ -21,17 +21,19 @@ pings()
 	local target=$1 count=$2 out
 
 	shift 2
-	out=$(timeout 60 ip netns exec peer ping -q -n -c "$count" -W 2 "$@" "$target" 2>&1)
-	grep -q "$count packets transmitted, $count received.* 0% packet loss" <<<"$out" ||
-		fail "ping $* $target: $(grep -E 'packets|usage|invalid' <<<"$out")"
+	out=$(timeout 20 ip netns exec peer ping -q -n -c "$count" -W 2 "$@" "$target" 2>&1)
 	! grep -qE 'duplicates|errors|wrong' <<<"$out" || fail "ping $* $target: $out"
+	grep -q "$count packets transmitted, $count received.* 0% packet loss" <<<"$out" || {
+		fail "ping $* $target: $(tail -n 3 <<<"$out")"
+		return 1
+	}
 }
 
 battery()
 {
 	local target=$1 size
 
-	pings "$target" 3 -i 0.01
+	pings "$target" 3 -i 0.01 || return
 	for size in $SIZES; do
 		[ "$target" = fd00::2 ] && [ "$size" -gt 8952 ] && size=8952
 		pings "$target" 2 -i 0.01 -s "$size" -M 'do'
