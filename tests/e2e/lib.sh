@@ -151,7 +151,7 @@ wire_make()
 	ip link set w1 netns peer
 	ip link set w0 addrgenmode none arp off up
 	ip -n peer link set lo up
-	ip -n peer link set w1 up
+	ip -n peer link set w1 addrgenmode none up
 }
 
 peer()
@@ -172,9 +172,10 @@ exchange()
 
 #
 # testpmd, spoken to through its prompt. Set before pmd_start: SCX (options of softcx run), PORTS,
-# DEVARGS (of every port), LCORES, MBUFS, MBUF_SIZE.
+# DEVARGS (of every port), LCORES, MBUFS, PMD_MB, EAL. Rings are large unless the options say otherwise:
+# a sender that has waited for a busy machine sends what it missed at once.
 #
-SCX=() BDFS=() PORTS=1 DEVARGS='' LCORES=0,1 MBUFS=8192 PMD_MB=192 EAL=()
+SCX=() BDFS=() PORTS=1 DEVARGS='' LCORES=0,1 MBUFS=20000 PMD_MB=192 EAL=()
 
 # pmd_start NAME TESTPMD-OPTIONS...: up to the prompt
 pmd_start()
@@ -193,7 +194,8 @@ pmd_start()
 	exec {PMD_FD}<>"$T/$name.in"
 	"$SOFTCX" run --ports "$PORTS" "${SCX[@]}" -- stdbuf -oL dpdk-testpmd -l "$LCORES" \
 		--no-huge -m "$PMD_MB" --no-shconf --file-prefix "$name" "${allow[@]}" \
-		"${EAL[@]}" -- -i --total-num-mbufs="$MBUFS" "$@" <"$T/$name.in" >"$PMD_LOG" 2>&1 &
+		"${EAL[@]}" -- -i --total-num-mbufs="$MBUFS" \
+		--rxd=2048 --txd=2048 "$@" <"$T/$name.in" >"$PMD_LOG" 2>&1 &
 	PMD_PID=$!
 	PMD_MARK=0
 	pmd_sync 30 || die "testpmd did not reach its prompt"
@@ -252,6 +254,13 @@ xstat_equal()
 xstat_wait()
 {
 	wait_for "$4" xstat_equal "$1" "$2" "$3" || fail "port $1 $2: ${XS[$2]}, wanted $3"
+}
+
+# counters_clear PORT|all: net_mlx5's own counts and the device's have a command each
+counters_clear()
+{
+	pmd_do "clear port stats $1"
+	pmd_do "clear port xstats $1"
 }
 
 pmd_quit()

@@ -41,14 +41,15 @@ tuple_of(const uint8_t *f, uint32_t len, int l4, uint32_t *tuple)
 	unsigned n = 0, words, ip_bytes;
 	const uint8_t *ip = f + 14;
 
-	if (len < 54)
+	if (len < 14 + sizeof(struct rte_ipv4_hdr) + 4)
 		return 0;
 	if (be16(f + 12) == RTE_ETHER_TYPE_IPV4) {
 		words = 2;
 		ip_bytes = (ip[0] & 15u) * 4u;
 		for (unsigned i = 0; i < words; i++)
 			tuple[n++] = be32(ip + 12 + 4 * i);
-	} else if (be16(f + 12) == RTE_ETHER_TYPE_IPV6) {
+	} else if (be16(f + 12) == RTE_ETHER_TYPE_IPV6 &&
+		len >= 14 + sizeof(struct rte_ipv6_hdr) + 4) {
 		words = 8;
 		ip_bytes = 40;
 		for (unsigned i = 0; i < words; i++)

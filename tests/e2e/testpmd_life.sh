@@ -9,7 +9,7 @@ e2e_begin dpdk-testpmd stdbuf ibv_devinfo
 # Packets go round for a moment, and none is lost.
 turn()
 {
-	pmd_do 'clear port xstats 0'
+	counters_clear 0
 	pmd_do 'start tx_first'
 	sleep 0.1
 	pmd_do stop

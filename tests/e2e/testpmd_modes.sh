@@ -40,7 +40,7 @@ circling()
 	pmd_do stop
 	xstats 0
 	is "$1, $QUEUES queues: received of sent" "${XS[rx_good_packets]}" "${XS[tx_good_packets]}"
-	pmd_do "clear port xstats 0"
+	counters_clear 0
 }
 
 # txonly fills the rings, then all is missed; rxonly finds exactly what was not missed.
@@ -67,7 +67,7 @@ one_way()
 	[ "$waiting" -gt $(((RXD - 128) * QUEUES)) ] ||
 		fail "rings were called full with $waiting packets"
 	is "bytes" "${XS[rx_good_bytes]}" $((waiting * 64))
-	pmd_do "clear port xstats 0"
+	counters_clear 0
 }
 
 flowgen()
@@ -87,7 +87,7 @@ flowgen()
 	pmd_do start
 	sleep 0.2
 	pmd_do stop
-	pmd_do "clear port xstats 0"
+	counters_clear 0
 }
 
 SPAN=0.3

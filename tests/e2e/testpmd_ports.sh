@@ -15,11 +15,11 @@ for i in 0 1; do
 done
 find_ports 2
 PORTS=2
-SCX=(--wire veth:w0 --wire veth:w1)
+SCX=(--wire veth:w) # w0 and w1
 
 from_peer()
 {
-	ip netns exec "peer$1" python3 "$E2E_DIR/wire.py" exchange "p$1" "${@:2}" --rate 10000
+	ip netns exec "peer$1" python3 "$E2E_DIR/wire.py" exchange "p$1" "${@:2}" --rate 10000 --delay 0.7
 }
 
 pmd_start ports --rxq=2 --txq=2 --rss-udp --port-topology=paired --forward-mode=io
@@ -59,7 +59,7 @@ pmd_do "port attach ${BDFS[1]}" 20
 grep -q 'is attached' <<<"$PMD_OUT" || fail "port not attached again: $PMD_OUT"
 pmd_do 'port start all' 20
 pmd_do start
-pmd_do 'clear port xstats all'
+counters_clear all
 from_peer 0 "$T/in0.pcap" "$T/none.pcap" --seconds 0.2
 xstat_wait 0 rx_good_packets 2000 5
 pmd_quit

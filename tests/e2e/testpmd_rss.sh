@@ -17,7 +17,7 @@ SCX=(--wire veth:w0)
 # send CAPTURE: and wait until net_mlx5 has all of it
 send()
 {
-	pmd_do 'clear port xstats 0'
+	counters_clear 0
 	exchange "$1" "$T/out.pcap" --seconds 0 --rate 20000
 	xstat_wait 0 rx_good_packets "$(wire_py length "$1")" 5
 }

@@ -31,7 +31,7 @@ frames()
 	local file=$1 label=$6 q total=0 want
 
 	shift
-	pmd_do 'clear port xstats 0'
+	counters_clear 0
 	exchange "$file" "$T/out.pcap" --seconds 0.1 --rate 20000
 	for q in 1 2 3 4; do
 		[ "${!q}" = - ] || total=$((total + ${!q}))
@@ -88,14 +88,17 @@ MASKED='ipv4 src is 10.1.0.1 dst spec 10.1.0.0 dst mask 255.255.0.0'
 rule "ingress pattern eth / $MASKED / end actions queue index 1 / end"
 frames "$T/ports.pcap" 0 $((4 * EACH)) 0 0 'addresses under a mask'
 pmd_do 'flow flush 0'
+REST='priority 2 ingress pattern eth / end actions queue index 0 / end'
+rule "$REST"
 rule 'ingress pattern eth / ipv4 dst is 10.9.9.9 / end actions drop / end'
 rule 'ingress pattern eth type is 0x88b5 / end actions queue index 1 / end'
 rule 'ingress pattern eth / ipv6 / tcp / end actions queue index 2 / end'
 rule 'ingress pattern eth / ipv4 proto is 253 / end actions queue index 3 / end'
-frames "$T/mixed.pcap" - 4 - 4 'mixed: Ethernet type and IP protocol'
+frames "$T/mixed.pcap" 48 4 4 4 'mixed: Ethernet type and IP protocol'
 pmd_do 'flow flush 0'
+rule "$REST"
 rule 'ingress pattern eth / vlan vid is 100 / end actions queue index 3 / end'
-frames "$T/mixed.pcap" - - - 12 'mixed: VLAN id'
+frames "$T/mixed.pcap" 48 0 0 12 'mixed: VLAN id'
 pmd_do 'flow flush 0'
 
 # Rules that come and go under traffic: whichever holds, no frame is lost.
@@ -103,7 +106,7 @@ ROUNDS=40
 full && ROUNDS=400
 wire_py make ports "$T/many.pcap" --seed "$SEED" --count $((ROUNDS * 40))
 SENT=$(wire_py length "$T/many.pcap")
-pmd_do 'clear port xstats 0'
+counters_clear 0
 exchange "$T/many.pcap" "$T/out.pcap" --seconds 0.1 --rate 2000 &
 SENDER=$!
 for ((i = 0; i < ROUNDS; i++)); do

@@ -189,7 +189,7 @@ fill_device(const struct scxf_dev *dev, struct ib_uverbs_query_device_resp *r)
 		.sys_image_guid = node_guid(dev),
 		.max_mr_size = UINT64_MAX,
 		.page_size_cap = ~(uint64_t)0xfff,
-		.vendor_id = 0x15b3,
+		.vendor_id = 0x02c9,
 		.vendor_part_id = dev->identity->pci_device,
 		.device_cap_flags = DEV_RAW_IP_CSUM,
 		.max_qp = 1u << 17,
