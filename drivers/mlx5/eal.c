@@ -31,7 +31,13 @@ crl_fail_rte(struct crl_err *err, int rte_error, const char *step, const char *f
 		err, code, step, fix, "%s: %s (rte_errno %d)", text, rte_strerror(-code), -code);
 }
 
-/* PCI addresses of the machine's mlx5 devices into bdfs. */
+static int
+by_address(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* PCI addresses of the machine's mlx5 devices into bdfs, in the order in which DPDK numbers ports. */
 static int
 list_mlx5(char (*bdfs)[16], unsigned max, unsigned *nr, struct crl_err *err)
 {
@@ -54,6 +60,7 @@ list_mlx5(char (*bdfs)[16], unsigned max, unsigned *nr, struct crl_err *err)
 			memcpy(bdfs[(*nr)++], name.bdf, sizeof(name.bdf));
 	}
 	ibv_free_device_list(list);
+	qsort(bdfs, *nr, sizeof(*bdfs), by_address);
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The hooks: what a program sees of /dev/infiniband/uverbs*. Loaded by LD_PRELOAD. Only open, stat,
- * ioctl and socket are hooked, each variant that libibverbs or an older program may have been
- * compiled to; everything else works on the memfd by itself (device.c). There is no constructor: a
- * program that never opens a device pays one string comparison an open.
+ * ioctl, socket and madvise are hooked, each variant that libibverbs or an older program may have
+ * been compiled to; everything else works on the memfd by itself (device.c). There is no
+ * constructor: a program that never opens a device pays one string comparison an open.
  *
  * RDMA netlink is refused, because a kernel with InfiniBand built in would answer "no devices", and
  * libibverbs then never looks at sysfs.
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -314,4 +315,21 @@ socket(int domain, int type, int protocol)
 		return -1;
 	}
 	return real_socket(domain, type, protocol);
+}
+
+/*
+ * libibverbs keeps registered pages from a forked child with MADV_DONTFORK, unless the kernel says
+ * by RDMA netlink that it copies them, as every kernel since 5.12 does. It asks in vain here, and
+ * then advises on what a dma-buf's registration has for an address: the offset, where nothing is
+ * mapped. A child cannot use the device anyway, so that such advice is moot.
+ */
+HOOK int
+madvise(void *addr, size_t bytes, int advice)
+{
+	REAL(madvise);
+	int rc = real_madvise(addr, bytes, advice);
+
+	if (rc != 0 && errno == ENOMEM && (advice == MADV_DONTFORK || advice == MADV_DOFORK))
+		return 0;
+	return rc;
 }

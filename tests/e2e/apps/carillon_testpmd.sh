@@ -92,7 +92,8 @@ wire()
 		crl_start echo$q --forward-mode=icmpecho --rxq=$q --txq=$q
 		for to in 10.1.0.2 fd00::2; do
 			peer ping -q -n -c 20 -i 0.01 -W 2 $to >"$T/ping" 2>&1
-			grep -q ' 20 received.* 0% packet loss' "$T/ping" || fail "ping $to, $q queues: $(cat "$T/ping")"
+			grep -q ' 20 received.* 0% packet loss' "$T/ping" ||
+				fail "ping $to, $q queues: $(tail -n 3 "$T/ping")"
 		done
 		crl_signal INT
 		good_end echo$q

@@ -151,6 +151,7 @@ export_range(void *handle, uint64_t p, size_t bytes, int type)
 	if (type != 1 || p % 4096 != 0 || bytes % 4096 != 0 || i < 0 ||
 		p + bytes > (uintptr_t)mem[i].addr + mem[i].bytes)
 		return INVALID;
+	st.exports++;
 	*(int *)handle = dup(mem[i].fd);
 	return OK;
 }

@@ -18,7 +18,7 @@ struct fake_cuda {
 	unsigned int reg_flags; /* of the last cuMemHostRegister */
 	/* What lives: all zero when nothing leaked. */
 	int contexts, depth, streams, allocs, registered;
-	int flushes, sync_memops;
+	int flushes, sync_memops, exports; /* counted since the last reset */
 };
 
 /* The one state of the library. */
