@@ -160,8 +160,7 @@ make_port(struct run *run, unsigned i, int caller_ns, int caller_sock, int sock)
 	strcpy(p->nic, nic);
 	snprintf(other, sizeof(other), RUN_NIC_FMT "p", i);
 	if (veth) {
-		snprintf(other, sizeof(other), run->conf.nr_ports > 1 ? "%s%u" : "%s",
-			run->wire_name, i);
+		strcpy(other, run->wire_name[i]);
 		bind = exists(caller_sock, other);
 		strcpy(p->netdev, bind ? other : nic);
 		strcpy(p->netns, bind ? "caller" : ""); /* machine.c puts the path there */

@@ -19,12 +19,12 @@ static const struct argp_option options[] = {
 	{"ports", OPT_PORTS, "N", 0, "ports, each a device of its own (1 to 8, default 1)", 0},
 	{"profile", OPT_PROFILE, "P", 0, "capabilities of cx5, cx6dx (default), cx7 or bf3", 0},
 	{"wire", OPT_WIRE, "W", 0,
-		"where frames go: loopback (default: back to the port that sent them); cable (port "
-		"0 to port 1, 2 to 3); "
-		"veth:NAME (a Linux netdev NAME outside: bound if it is there, made if not; with "
-		"several ports NAME0, "
-		"NAME1, ...); pcap:IN,OUT (from one capture file and to another, either may be "
-		"empty)",
+		"where frames go, once for all ports or once a port: loopback (default: back to "
+		"the port "
+		"that sent them); cable (port 0 to port 1, 2 to 3); veth:NAME (a Linux netdev "
+		"outside: "
+		"bound if it is there, made if not; once for several ports: NAME0, NAME1, ...); "
+		"pcap:IN,OUT (from one capture file and to another, either may be empty)",
 		0},
 	{"pcap-out", OPT_PCAP_OUT, "FILE", 0,
 		"copy of all frames, both directions (several ports: FILE.0, FILE.1, ...)", 0},
@@ -50,7 +50,7 @@ absolute(const char *path, char *out, size_t bytes)
 }
 
 static int
-parse_veth(const char *name, struct run *run, char *err, size_t err_bytes)
+parse_veth(const char *name, char *out, char *err, size_t err_bytes)
 {
 	/* room for the port's number, and what Linux forbids in a name */
 	if (!*name || strlen(name) > 14 || strpbrk(name, "/: \t\n") || !strcmp(name, ".") ||
@@ -59,14 +59,13 @@ parse_veth(const char *name, struct run *run, char *err, size_t err_bytes)
 			"veth:NAME wants the name of a netdev, 1 to 14 characters, not '%s'", name);
 		return -1;
 	}
-	strcpy(run->wire_name, name);
+	strcpy(out, name);
 	return 0;
 }
 
 static int
-parse_pcap(const char *files, struct run *run, char *err, size_t err_bytes)
+parse_pcap(const char *files, struct scx_conf_port *p, char *err, size_t err_bytes)
 {
-	struct scx_conf_port *p = &run->conf.port[0];
 	const char *comma = strrchr(files, ',');
 	char in[SCX_CONF_PATH];
 
@@ -91,30 +90,34 @@ parse_pcap(const char *files, struct run *run, char *err, size_t err_bytes)
 	return 0;
 }
 
-int
-run_parse_wire(const char *text, struct run *run, char *err, size_t err_bytes)
+static int
+parse_wire(const char *text, struct run *run, char *err, size_t err_bytes)
 {
-	enum scx_conf_wire wire;
-	int rc = 0;
+	struct scx_conf_port *p = &run->conf.port[run->nr_wires];
 
-	if (!strcmp(text, "loopback")) {
-		wire = SCX_CONF_LOOPBACK;
-	} else if (!strcmp(text, "cable")) {
-		wire = SCX_CONF_CABLE;
-	} else if (!strncmp(text, "veth:", 5)) {
-		wire = SCX_CONF_VETH;
-		rc = parse_veth(text + 5, run, err, err_bytes);
-	} else if (!strncmp(text, "pcap:", 5)) {
-		wire = SCX_CONF_PCAP;
-		rc = parse_pcap(text + 5, run, err, err_bytes);
-	} else {
-		snprintf(err, err_bytes, "no wire '%s': loopback, cable, veth:NAME or pcap:IN,OUT",
-			text);
+	if (run->nr_wires == SCX_CONF_PORTS_MAX) {
+		snprintf(err, err_bytes, "more than %u of them", SCX_CONF_PORTS_MAX);
 		return -1;
 	}
-	for (unsigned i = 0; i < SCX_CONF_PORTS_MAX; i++)
-		run->conf.port[i].wire = wire;
-	return rc;
+	run->nr_wires++;
+	if (!strcmp(text, "loopback")) {
+		p->wire = SCX_CONF_LOOPBACK;
+		return 0;
+	}
+	if (!strcmp(text, "cable")) {
+		p->wire = SCX_CONF_CABLE;
+		return 0;
+	}
+	if (!strncmp(text, "veth:", 5)) {
+		p->wire = SCX_CONF_VETH;
+		return parse_veth(text + 5, run->wire_name[run->nr_wires - 1], err, err_bytes);
+	}
+	if (!strncmp(text, "pcap:", 5)) {
+		p->wire = SCX_CONF_PCAP;
+		return parse_pcap(text + 5, p, err, err_bytes);
+	}
+	snprintf(err, err_bytes, "no wire '%s': loopback, cable, veth:NAME or pcap:IN,OUT", text);
+	return -1;
 }
 
 static void
@@ -161,7 +164,7 @@ parse_option(int key, char *arg, struct argp_state *state)
 		snprintf(run->conf.profile, sizeof(run->conf.profile), "%s", arg);
 		return 0;
 	case OPT_WIRE:
-		if (run_parse_wire(arg, run, err, sizeof(err)))
+		if (parse_wire(arg, run, err, sizeof(err)))
 			argp_failure(state, RUN_EXIT_USAGE, 0, "--wire: %s", err);
 		return 0;
 	case OPT_PCAP_OUT:
@@ -198,22 +201,52 @@ static const struct argp argp = {
 	       "own.",
 };
 
-/* What the ports have in common with port 0, and what only the whole command line shows. */
+/* One --wire is for all ports: a netdev's name gets the port's number then. */
+static int
+share_wire(struct run *run)
+{
+	struct scx_conf *c = &run->conf;
+	char name[sizeof(run->wire_name[0])];
+
+	if (run->nr_wires > 1 && run->nr_wires != c->nr_ports) {
+		run_say("%u times --wire for %u ports: give it once for all, or once a port",
+			run->nr_wires, c->nr_ports);
+		return RUN_EXIT_USAGE;
+	}
+	if (run->nr_wires > 1 || c->nr_ports == 1)
+		return 0;
+	if (c->port[0].wire == SCX_CONF_PCAP) {
+		run_say("--wire pcap:IN,OUT is for one port, not %u: give --wire once a port",
+			c->nr_ports);
+		return RUN_EXIT_USAGE;
+	}
+	strcpy(name, run->wire_name[0]);
+	for (unsigned i = 0; i < c->nr_ports; i++) {
+		c->port[i].wire = c->port[0].wire;
+		if (name[0]) /* at most 14 characters and one digit */
+			snprintf(run->wire_name[i], sizeof(run->wire_name[i]), "%.14s%u", name,
+				i % 10);
+	}
+	return 0;
+}
+
+/* What only the whole command line shows. */
 static int
 finish(struct run *run)
 {
 	struct scx_conf *c = &run->conf;
 	char tap[SCX_CONF_PATH - 2];
+	int rc = share_wire(run);
 
-	if (c->port[0].wire == SCX_CONF_CABLE && c->nr_ports % 2) {
-		run_say("--wire cable joins ports in pairs: --ports must be even, not %u",
-			c->nr_ports);
-		return RUN_EXIT_USAGE;
-	}
-	if (c->port[0].wire == SCX_CONF_PCAP && c->nr_ports > 1) {
-		run_say("--wire pcap:IN,OUT is for one port, not %u", c->nr_ports);
-		return RUN_EXIT_USAGE;
-	}
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < c->nr_ports; i += 2)
+		if ((c->port[i].wire == SCX_CONF_CABLE) !=
+			(i + 1 < c->nr_ports && c->port[i + 1].wire == SCX_CONF_CABLE)) {
+			run_say("--wire cable joins ports in pairs, 0 to 1, 2 to 3: --ports must "
+				"be even, and both ends cable");
+			return RUN_EXIT_USAGE;
+		}
 	if (!c->port[0].tap[0] || c->nr_ports == 1)
 		return 0;
 	if (strlen(c->port[0].tap) >= sizeof(tap)) {

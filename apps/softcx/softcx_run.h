@@ -23,22 +23,20 @@
 #define RUN_PATH    512
 
 struct run {
-	struct scx_conf conf;	/* what libsoftcx.so is told */
-	char wire_name[16];	/* --wire veth:NAME; empty: another wire */
-	char **argv;		/* the program and its arguments */
-	char program[RUN_PATH]; /* where it is */
-	char library[RUN_PATH]; /* libsoftcx.so */
-	char asan[RUN_PATH];	/* of a sanitizer's runtime that has to come first; empty: none */
-	char sysfs[RUN_PATH];	/* root of the sysfs tree that rdma-core and DPDK are pointed to */
+	struct scx_conf conf; /* what libsoftcx.so is told */
+	unsigned nr_wires; /* --wire options: the i-th is port i's, a single one is everybody's */
+	char wire_name[SCX_CONF_PORTS_MAX][16]; /* veth:NAME; empty: another wire */
+	char **argv;				/* the program and its arguments */
+	char program[RUN_PATH];			/* where it is */
+	char library[RUN_PATH];			/* libsoftcx.so */
+	char asan[RUN_PATH];  /* of a sanitizer's runtime that has to come first; empty: none */
+	char sysfs[RUN_PATH]; /* root of the sysfs tree that rdma-core and DPDK are pointed to */
 };
 
 void run_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* options.c: 0, or exits through argp. argv starts at "run". */
 int run_options(int argc, char **argv, struct run *run);
-/* --wire's value into run. 0, or -1 with err filled. */
-int run_parse_wire(const char *text, struct run *run, char *err, size_t err_bytes);
-
 /* program.c: what LD_PRELOAD does not reach is refused, by name. */
 int run_find_program(struct run *run);
 int run_find_library(struct run *run);

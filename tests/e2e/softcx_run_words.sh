@@ -36,6 +36,8 @@ wrong 64 'wants two files' "$SOFTCX" run --wire pcap:file -- true
 wrong 64 'wants two files' "$SOFTCX" run --wire pcap:, -- true
 wrong 64 'nosuchfile.*No such file' "$SOFTCX" run --wire "pcap:$T/nosuchfile,$T/out.pcap" -- true
 wrong 64 'must be even' "$SOFTCX" run --ports 3 --wire cable -- true
+wrong 64 '2 times --wire for 3 ports' "$SOFTCX" run --ports 3 --wire veth:a --wire veth:b -- true
+wrong 64 'both ends cable' "$SOFTCX" run --ports 2 --wire cable --wire loopback -- true
 wrong 64 'is for one port' "$SOFTCX" run --ports 2 --wire "pcap:,$T/out.pcap" -- true
 
 # The programs that LD_PRELOAD does not reach.
