@@ -44,7 +44,6 @@ read_general(struct crl_ctx *ctx, const void *cap)
 	c->sq_ts_format = ts_format(crl_prm_get(cap, CRL_PRM_HCA_CAP_SQ_TS_FORMAT));
 	c->rq_ts_format = ts_format(crl_prm_get(cap, CRL_PRM_HCA_CAP_RQ_TS_FORMAT));
 	c->cq_overrun_ignore = crl_prm_get(cap, CRL_PRM_HCA_CAP_CQ_OI);
-	c->q_counters = crl_prm_get(cap, CRL_PRM_HCA_CAP_MAX_QP_CNT) > 0;
 }
 
 static int

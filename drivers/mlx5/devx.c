@@ -43,6 +43,17 @@ crl_devx_cmd(struct crl_ctx *ctx, const char *step, const void *in, size_t in_by
 }
 
 int
+crl_devx_query(struct mlx5dv_devx_obj *obj, const char *step, const void *in, size_t in_bytes,
+	void *out, size_t out_bytes, struct crl_err *err)
+{
+	int ret;
+
+	memset(out, 0, out_bytes);
+	ret = mlx5dv_devx_obj_query(obj, in, in_bytes, out, out_bytes);
+	return ret != 0 ? crl_fail_cmd(err, step, ret > 0 ? ret : errno, out) : 0;
+}
+
+int
 crl_devx_destroy(struct mlx5dv_devx_obj **obj, const char *step, struct crl_err *err)
 {
 	int ret;

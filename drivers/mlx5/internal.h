@@ -37,7 +37,7 @@ struct crl_caps {
 	uint8_t log_min_stride_sq, log_max_stride_sq, log_min_stride_rq, log_max_stride_rq;
 	uint8_t sq_ts_format, rq_ts_format; /* as a queue context says it, CRL_TS_* */
 	uint8_t inline_mode;		    /* CRL_INLINE_* */
-	bool cq_overrun_ignore, multi_packet_send, enhanced_multi_packet, q_counters;
+	bool cq_overrun_ignore, multi_packet_send, enhanced_multi_packet;
 };
 
 struct crl_ctx {
@@ -86,7 +86,9 @@ int crl_devx_create(struct crl_ctx *ctx, const char *step, const void *in, size_
 	void *out, size_t out_bytes, struct mlx5dv_devx_obj **obj, struct crl_err *err);
 int crl_devx_modify(struct mlx5dv_devx_obj *obj, const char *step, const void *in, size_t in_bytes,
 	void *out, size_t out_bytes, struct crl_err *err);
-/* Any command without an object of its own: queries. */
+int crl_devx_query(struct mlx5dv_devx_obj *obj, const char *step, const void *in, size_t in_bytes,
+	void *out, size_t out_bytes, struct crl_err *err);
+/* A command without an object of its own. */
 int crl_devx_cmd(struct crl_ctx *ctx, const char *step, const void *in, size_t in_bytes, void *out,
 	size_t out_bytes, struct crl_err *err);
 int crl_devx_destroy(struct mlx5dv_devx_obj **obj, const char *step, struct crl_err *err);

@@ -14,12 +14,12 @@ counter_create(struct crl_ctx *ctx, struct crl_err *err)
 	uint32_t out[CRL_PRM_ALLOC_Q_COUNTER_OUT_BYTES / 4];
 	int ret;
 
-	/* A function without counters of its own (some VFs) counts in set 0; crl_info says so. */
-	if (!ctx->caps.q_counters)
-		return 0;
 	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_ALLOC_Q_COUNTER);
 	ret = crl_devx_create(ctx, "allocate a counter set", in, sizeof(in), out, sizeof(out),
 		&ctx->counter, err);
+	/* A function that gets no set of its own (some VFs) counts in set 0; crl_info says so. */
+	if (ret == -EREMOTEIO)
+		return 0;
 	if (ret != 0)
 		return ret;
 	ctx->counter_set = crl_prm_get(out, CRL_PRM_ALLOC_Q_COUNTER_OUT_COUNTER_SET_ID);
@@ -86,7 +86,8 @@ crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err)
 			"look at the port's counters", "the NIC gave this function no counter set");
 	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_QUERY_Q_COUNTER);
 	crl_prm_set(in, CRL_PRM_QUERY_Q_COUNTER_IN_COUNTER_SET_ID, ctx->counter_set);
-	ret = crl_devx_cmd(ctx, "read missed packets", in, sizeof(in), out, sizeof(out), err);
+	ret = crl_devx_query(ctx->counter, "read missed packets", in, sizeof(in), out, sizeof(out),
+		err);
 	if (ret == 0)
 		*packets = crl_prm_get(out, CRL_PRM_QUERY_Q_COUNTER_OUT_OUT_OF_BUFFER);
 	return ret;

@@ -43,7 +43,7 @@ crl_umem_reg(struct crl_ctx *ctx, const struct crl_mem *mem, void *addr, size_t 
 		close(fd);
 	if (*umem == NULL)
 		return crl_fail_errno(err, code, "register rings with the NIC",
-			fd >= 0 ? "the kernel must import dma-bufs (mlx5_ib of 5.16 or newer)"
+			fd >= 0 ? "the kernel must import dma-bufs for DevX and copy on fork"
 				: "raise the locked memory limit (ulimit -l)",
 			"%zu bytes of %s%s", bytes, mem->name, fd >= 0 ? " by dma-buf" : "");
 	return 0;
@@ -81,7 +81,7 @@ region_mr(struct crl_region *r, struct crl_err *err)
 		close(fd);
 	if (r->mr == NULL)
 		return crl_fail_errno(err, code, "register a region",
-			fd >= 0 ? "the kernel must import dma-bufs (5.12 or newer)"
+			fd >= 0 ? "the kernel must import dma-bufs for regions (5.12 or newer)"
 				: "map all of it, and raise the locked memory limit (ulimit -l)",
 			"%zu bytes of %s at %p", r->bytes, r->mem->name, r->addr);
 	return 0;

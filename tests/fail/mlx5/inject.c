@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wrappers of inject.h. Each asks fails() first and then does what the real call does; the list
- * of wrapped names is in meson.build, and a name that is in only one of the two does not link or is
- * reported by the test as never called.
+ * The wrappers of inject.h. Each asks inject_fails() first and then does what the real call does.
+ * The list of wrapped names is in meson.build; a name that is there only does not link.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -145,7 +144,8 @@ MAKER(struct ibv_context *, mlx5dv_open_device, LIVE_CONTEXT, EACCES,
       (struct ibv_device *d, struct mlx5dv_context_attr *a), (d, a))
 MAKER(struct ibv_pd *, ibv_alloc_pd, LIVE_PD, ENOMEM, (struct ibv_context *c), (c))
 MAKER(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_create, LIVE_OBJ, EINVAL,
-      (struct ibv_context *c, const void *in, size_t il, void *out, size_t ol), (c, in, il, out, ol))
+      (struct ibv_context *c, const void *in, size_t il, void *out, size_t ol),
+      (c, in, il, out, ol))
 MAKER(struct mlx5dv_devx_umem *, mlx5dv_devx_umem_reg_ex, LIVE_UMEM, EFAULT,
       (struct ibv_context *c, struct mlx5dv_devx_umem_in *in), (c, in))
 MAKER(struct mlx5dv_devx_event_channel *, mlx5dv_devx_create_event_channel, LIVE_CHANNEL, ENOMEM,
@@ -159,15 +159,20 @@ GIVER(ibv_dereg_mr, LIVE_MR, (struct ibv_mr *mr), (mr))
 ASKER(mlx5dv_init_obj, EINVAL, (struct mlx5dv_obj *o, uint64_t type), (o, type))
 ASKER(mlx5dv_devx_query_eqn, EIO, (struct ibv_context *c, uint32_t v, uint32_t *eqn), (c, v, eqn))
 ASKER(mlx5dv_devx_general_cmd, EINVAL,
-      (struct ibv_context *c, const void *in, size_t il, void *out, size_t ol), (c, in, il, out, ol))
+      (struct ibv_context *c, const void *in, size_t il, void *out, size_t ol),
+      (c, in, il, out, ol))
 ASKER(mlx5dv_devx_obj_modify, EINVAL,
-      (struct mlx5dv_devx_obj *o, const void *in, size_t il, void *out, size_t ol), (o, in, il, out, ol))
+      (struct mlx5dv_devx_obj *o, const void *in, size_t il, void *out, size_t ol),
+      (o, in, il, out, ol))
+ASKER(mlx5dv_devx_obj_query, EINVAL,
+      (struct mlx5dv_devx_obj *o, const void *in, size_t il, void *out, size_t ol),
+      (o, in, il, out, ol))
 ASKER(mlx5dv_devx_subscribe_devx_event, ENOMEM,
-      (struct mlx5dv_devx_event_channel *ch, struct mlx5dv_devx_obj *o, uint16_t n, uint16_t *types, uint64_t cookie),
+      (struct mlx5dv_devx_event_channel *ch, struct mlx5dv_devx_obj *o, uint16_t n,
+       uint16_t *types, uint64_t cookie),
       (ch, o, n, types, cookie))
 /* clang-format on */
 
-/* Any kind of page may be tried after the first: the first two in a row fail. */
 REAL(struct mlx5dv_devx_uar *, mlx5dv_devx_alloc_uar, struct ibv_context *c, uint32_t flags)
 {
 	struct mlx5dv_devx_uar *u;

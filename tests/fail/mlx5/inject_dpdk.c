@@ -33,13 +33,15 @@ void inject_count(enum inject_kind kind, long n);
 	}
 
 /* clang-format off */
-RTE_ASKER(rte_eth_dev_configure, EINVAL, (uint16_t id, uint16_t rx, uint16_t tx, const struct rte_eth_conf *c),
-	  (id, rx, tx, c))
+RTE_ASKER(rte_eth_dev_configure, EINVAL,
+	  (uint16_t id, uint16_t rx, uint16_t tx, const struct rte_eth_conf *c), (id, rx, tx, c))
 RTE_ASKER(rte_eth_rx_queue_setup, ENOMEM,
-	  (uint16_t id, uint16_t q, uint16_t n, unsigned s, const struct rte_eth_rxconf *c, struct rte_mempool *mp),
+	  (uint16_t id, uint16_t q, uint16_t n, unsigned s, const struct rte_eth_rxconf *c,
+	   struct rte_mempool *mp),
 	  (id, q, n, s, c, mp))
 RTE_ASKER(rte_eth_tx_queue_setup, ENOMEM,
-	  (uint16_t id, uint16_t q, uint16_t n, unsigned s, const struct rte_eth_txconf *c), (id, q, n, s, c))
+	  (uint16_t id, uint16_t q, uint16_t n, unsigned s, const struct rte_eth_txconf *c),
+	  (id, q, n, s, c))
 RTE_ASKER(rte_eth_dev_start, EIO, (uint16_t id), (id))
 RTE_ASKER(rte_eth_dev_set_mtu, EINVAL, (uint16_t id, uint16_t mtu), (id, mtu))
 RTE_ASKER(rte_eth_dev_get_mtu, EIO, (uint16_t id, uint16_t *mtu), (id, mtu))

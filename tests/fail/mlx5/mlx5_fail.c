@@ -112,6 +112,7 @@ build_queues(struct crl_ctx *ctx, unsigned n)
 {
 	struct crl_region_cfg rc = {.size = sizeof(rc), .flags = CRL_REGION_ALLOC, .bytes = 4096};
 	int ret = crl_region_reg(ctx, &rc, &w.region, &err);
+	uint64_t missed;
 
 	for (unsigned i = 0; i < 2 && !failed(ret, n); i++) {
 		struct crl_queue_cfg cfg = {
@@ -125,7 +126,10 @@ build_queues(struct crl_ctx *ctx, unsigned n)
 
 		ret = crl_queue_create(ctx, &cfg, &w.queue[i], &err);
 	}
-	failed(ret, n);
+	if (!failed(ret, n)) {
+		ret = crl_missed(ctx, &missed, &err);
+		failed(ret, n);
+	}
 	return ret;
 }
 

@@ -264,8 +264,9 @@ struct crl_event {
 int crl_event_fd(const struct crl_ctx *ctx);
 
 /*
- * Takes up to max events, never waits. Returns how many, 0: none; -EIO: the device went away. Taking
- * an engine's error empties its mailbox: take it here or by gpu_queues/control.h, not by both.
+ * Takes up to max events, never waits. Returns how many, 0: none; -EIO: the device went away.
+ * Taking an engine's error empties its mailbox: take it here or by gpu_queues/control.h, not by
+ * both.
  */
 int crl_event_next(struct crl_ctx *ctx, struct crl_event *events, int max);
 
