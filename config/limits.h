@@ -41,6 +41,25 @@
 #define SCX_DP_COUNTER_MAX 256u	  /* counter sets; 0: not counted by set */
 #define SCX_DP_FRAME_MAX   16384u /* bytes of the longest frame of any port */
 
+/* The longest MTU: with the Ethernet header and two VLAN tags such a frame is the longest one. */
+#define SCX_MTU_MAX (SCX_DP_FRAME_MAX - 22u)
+#define SCX_MTU_MIN 68u
+
+/* ---- The software ConnectX's waits ---- */
+
+/* A stepping thread that has not carried out a command after so long is stuck, and its NIC dead. */
+#define SCX_ANSWER_NS_MAX 10000000000ull
+
+/*
+ * After the last work the stepping thread goes on for SPIN, then offers the processor at every turn
+ * until YIELD, then naps, and after IDLE naps longer. A nap bounds what a doorbell waits.
+ */
+#define SCX_SPIN_NS	10000u
+#define SCX_YIELD_NS	200000u
+#define SCX_NAP_NS	20000u
+#define SCX_IDLE_NS	5000000u
+#define SCX_IDLE_NAP_NS 40000u
+
 /* ---- How they relate ---- */
 
 #if CRL_DEPTH_MAX != 1u << CRL_LOG_DEPTH_MAX
@@ -65,6 +84,10 @@
 #endif
 #if SCX_DP_RQT_LEN & (SCX_DP_RQT_LEN - 1u)
 #error "softcx: the length of an indirection table is a power of two"
+#endif
+
+#if SCX_SPIN_NS >= SCX_YIELD_NS || SCX_YIELD_NS >= SCX_IDLE_NS || SCX_NAP_NS > SCX_IDLE_NAP_NS
+#error "softcx: the thread backs off step by step"
 #endif
 
 #endif /* CRL_CONFIG_LIMITS_H */

@@ -12,10 +12,8 @@
 
 #include "fw.h"
 
-#define STEP_BUDGET    64u /* frames each way in one step */
-#define REPORTS_A_TURN 64u /* reports taken after one step; the rest waits for the next */
-#define ANSWER_NS_MAX                                                                              \
-	10000000000ull	    /* a stepping thread that does not answer for so long is stuck */
+#define STEP_BUDGET	64u /* frames each way in one step */
+#define REPORTS_A_TURN	64u /* reports taken after one step; the rest waits for the next */
 #define ANSWER_YIELDS	64u /* before the wait sleeps */
 #define ANSWER_SLEEP_NS 20000
 
@@ -123,7 +121,7 @@ post(struct scx_nic *nic, int what)
 	}
 	/* Pairs with the acquire in serve(). */
 	atomic_store_explicit(&nic->chan.state, what, memory_order_release);
-	give_up = scx_fw_now_ns() + ANSWER_NS_MAX;
+	give_up = scx_fw_now_ns() + SCX_ANSWER_NS_MAX;
 	for (uint64_t n = 0;
 		atomic_load_explicit(&nic->chan.state, memory_order_acquire) != CHAN_DONE; n++) {
 		if (n < ANSWER_YIELDS) {

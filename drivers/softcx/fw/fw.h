@@ -25,9 +25,10 @@
 #include "layout.h"
 #include "refuse.h"
 
-#define SCX_UID_MAX 1024u /* contexts at a time; uid 0 is the kernel's, which may use any object   \
-			   */
-#define SCX_HOLDS_MAX 6u  /* objects that one refers to, an RQT's list not counted */
+#define SCX_UID_MAX                                                                                \
+	1024u		 /* contexts at a time; uid 0 is the kernel's, which may use any object    \
+			  */
+#define SCX_HOLDS_MAX 6u /* objects that one refers to, an RQT's list not counted */
 #define SCX_EQN	      1u
 #define SCX_PAGE      4096u /* the adapter's page: units of log_page_size */
 
@@ -98,8 +99,9 @@ struct scx_nic {
 	atomic_bool link_up;
 	struct scx_dp *dp;
 	struct scx_fw_chan chan;
-	struct scx_fw_thread *thread;	     /* NULL: scx_nic_poll() or a command steps */
-	uint64_t dp_refused[SCX_DP_R_COUNT]; /* times, written by whoever steps */
+	struct scx_fw_thread *thread;		     /* NULL: scx_nic_poll() or a command steps */
+	_Atomic uint64_t refused[SCX_FW_R_COUNT];    /* times */
+	_Atomic uint64_t dp_refused[SCX_DP_R_COUNT]; /* the same of the data path's */
 	uint64_t clock_khz;
 };
 

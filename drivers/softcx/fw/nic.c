@@ -11,6 +11,12 @@
 
 #include "fw.h"
 
+static bool
+mtu_ok(uint32_t mtu)
+{
+	return mtu >= SCX_MTU_MIN && mtu <= SCX_MTU_MAX;
+}
+
 /* Tell the data path about the port: its MTU, or that the link is down. */
 static int
 port_set(struct scx_nic *nic)
@@ -42,8 +48,11 @@ scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **out)
 	struct scx_nic *nic;
 	int rc;
 
-	if (profile == NULL || cfg->uar_base == NULL || cfg->nr_uar_pages < 2 || cfg->mtu == 0)
+	if (profile == NULL || cfg->uar_base == NULL || cfg->nr_uar_pages < 2 || !mtu_ok(cfg->mtu))
 		return -EINVAL;
+	if (cfg->faults != NULL)
+		return -EOPNOTSUPP; /* no fault can be asked for yet, and none is silently left out
+				     */
 	nic = calloc(1, sizeof(*nic));
 	if (nic == NULL)
 		return -ENOMEM;
@@ -139,6 +148,8 @@ scx_port_mtu(struct scx_nic *nic, uint32_t mtu)
 {
 	int rc;
 
+	if (!mtu_ok(mtu))
+		return -EINVAL;
 	pthread_mutex_lock(&nic->lock);
 	nic->cfg.mtu = mtu;
 	rc = port_set(nic);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Refusals: counted, and told once of each kind, in words and with the bytes that were wrong.
- * Counts are the process's, because a run is judged as a whole. Commands refuse under the NIC's
- * lock, the data path's refusals come from whoever steps it.
+ * Refusals: counted, and told once of each kind and NIC, in words and with the bytes that were
+ * wrong. Commands refuse under the NIC's lock, the data path's refusals come from whoever steps it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +11,7 @@
 
 #include "fw.h"
 
-static _Atomic uint64_t times[SCX_FW_R_COUNT];
-static _Atomic uint64_t dp_times[SCX_DP_R_COUNT];
+static _Atomic uint64_t times[SCX_FW_R_COUNT]; /* all NICs of the process together */
 
 /* clang-format off */
 #define INFO(id, status, advice) {#id, CRL_CMD_STAT_##status, advice},
@@ -51,7 +49,8 @@ scx_fw_refuse(struct scx_fw_call *c, enum scx_fw_refusal why, const void *bytes,
 
 	c->status = infos[why].status;
 	c->syndrome = SCX_SYNDROME | (uint32_t)why;
-	if (atomic_fetch_add(&times[why], 1) > 0)
+	atomic_fetch_add(&times[why], 1);
+	if (atomic_fetch_add(&c->nic->refused[why], 1) > 0)
 		return -EREMOTEIO;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -85,8 +84,7 @@ scx_fw_dp_refused(struct scx_nic *nic, const struct scx_dp_report *r)
 
 	if (r->why >= SCX_DP_R_COUNT)
 		return;
-	nic->dp_refused[r->why]++;
-	if (atomic_fetch_add(&dp_times[r->why], 1) > 0)
+	if (atomic_fetch_add(&nic->dp_refused[r->why], 1) > 0)
 		return;
 	snprintf(text, sizeof(text), dp_infos[r->why].words, (unsigned long long)r->value[0],
 		(unsigned long long)r->value[1]);
@@ -102,7 +100,7 @@ scx_fw_refusal_report(struct scx_nic *nic)
 	unsigned triggered = 0;
 
 	for (unsigned i = 0; i < SCX_FW_R_COUNT; i++) {
-		uint64_t n = atomic_load(&times[i]);
+		uint64_t n = atomic_load(&nic->refused[i]);
 
 		triggered += n > 0;
 		if (n > 0)
@@ -110,7 +108,7 @@ scx_fw_refusal_report(struct scx_nic *nic)
 				infos[i].name);
 	}
 	for (unsigned i = 0; i < SCX_DP_R_COUNT; i++) {
-		uint64_t n = atomic_load(&dp_times[i]);
+		uint64_t n = atomic_load(&nic->dp_refused[i]);
 
 		triggered += n > 0;
 		if (n > 0)

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,13 +14,8 @@
 
 #include "fw.h"
 
-#define SPIN_NS	    10000u   /* after work: turn after turn */
-#define YIELD_NS    200000u  /* then: sched_yield() between turns */
-#define NAP_NS	    20000    /* then: naps */
-#define IDLE_NS	    5000000u /* and after this: longer ones; with the wake-up about 50 us */
-#define IDLE_NAP_NS 40000
-#define SLACK_NS    1000u
-#define NICS_MAX    16u
+#define SLACK_NS 1000u
+#define NICS_MAX 16u
 
 struct scx_fw_thread {
 	pthread_t thread;
@@ -31,7 +27,8 @@ struct scx_fw_thread {
 static void *
 thread_main(void *arg)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS}, idle_nap = {.tv_nsec = IDLE_NAP_NS};
+	const struct timespec nap = {.tv_nsec = SCX_NAP_NS},
+			      idle_nap = {.tv_nsec = SCX_IDLE_NAP_NS};
 	struct scx_fw_thread *t = arg;
 	uint64_t busy_at = scx_fw_now_ns();
 
@@ -46,12 +43,26 @@ thread_main(void *arg)
 			work += scx_fw_turn(t->nic[i], now);
 		if (work > 0)
 			busy_at = now;
-		else if (now - busy_at > YIELD_NS)
-			nanosleep(now - busy_at > IDLE_NS ? &idle_nap : &nap, NULL);
-		else if (now - busy_at > SPIN_NS)
+		else if (now - busy_at > SCX_YIELD_NS)
+			nanosleep(now - busy_at > SCX_IDLE_NS ? &idle_nap : &nap, NULL);
+		else if (now - busy_at > SCX_SPIN_NS)
 			sched_yield();
 	}
 	return NULL;
+}
+
+/* The program's signals are for the program's threads. */
+static int
+create_without_signals(struct scx_fw_thread *t)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&t->thread, NULL, thread_main, t);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
 }
 
 int
@@ -74,7 +85,7 @@ scx_nic_start(struct scx_nic **nics, unsigned nr)
 		pthread_mutex_lock(&nics[i]->lock);
 		pthread_mutex_lock(&nics[i]->step_lock);
 	}
-	rc = pthread_create(&t->thread, NULL, thread_main, t);
+	rc = create_without_signals(t);
 	for (unsigned i = 0; i < nr; i++) {
 		nics[i]->thread = rc == 0 ? t : NULL;
 		pthread_mutex_unlock(&nics[i]->step_lock);

@@ -303,6 +303,29 @@ uid_destroy_leaves_nothing(void **state)
 }
 
 static void
+a_nic_that_cannot_be(void **state)
+{
+	static uint8_t uar[2 * 4096];
+	const struct scx_nic_cfg right = {.mtu = 1500, .uar_base = uar, .nr_uar_pages = 2};
+	struct scx_nic_cfg cfg[] = {right, right, right, right, right, right, right};
+	struct scx_nic *nic;
+
+	cfg[1].profile = "cx4";
+	cfg[2].uar_base = NULL;
+	cfg[3].nr_uar_pages = 1;
+	cfg[4].mtu = 67;
+	cfg[5].mtu = SCX_MTU_MAX + 1;
+	cfg[6].faults = "drop=1";
+	assert_int_equal(0, scx_nic_create(&cfg[0], &nic));
+	assert_int_equal(0, scx_port_mtu(nic, SCX_MTU_MAX));
+	assert_int_equal(-EINVAL, scx_port_mtu(nic, 1u << 20));
+	scx_nic_destroy(nic);
+	scx_nic_destroy(NULL);
+	for (size_t i = 1; i < sizeof(cfg) / sizeof(cfg[0]); i++)
+		assert_int_equal(i == 6 ? -EOPNOTSUPP : -EINVAL, scx_nic_create(&cfg[i], &nic));
+}
+
+static void
 profiles_differ(void **state)
 {
 	struct fx *cx5 = fx_make("cx5"), *bf3 = fx_make("bf3");
@@ -344,6 +367,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(order_of_destruction, fx_new, fx_free),
 		cmocka_unit_test_setup_teardown(created_object_is_told, fx_new, fx_free),
 		cmocka_unit_test_setup_teardown(uid_destroy_leaves_nothing, fx_new, fx_free),
+		cmocka_unit_test(a_nic_that_cannot_be),
 		cmocka_unit_test(profiles_differ),
 	};
 
