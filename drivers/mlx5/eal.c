@@ -37,7 +37,8 @@ by_address(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* PCI addresses of the machine's mlx5 devices into bdfs, in the order in which DPDK numbers ports. */
+/* PCI addresses of the machine's mlx5 devices into bdfs, in the order in which DPDK numbers ports.
+ */
 static int
 list_mlx5(char (*bdfs)[16], unsigned max, unsigned *nr, struct crl_err *err)
 {

@@ -44,6 +44,25 @@ crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const cha
 	return crl_err_set(err, code, step, fix, "%s: %s (errno %d)", text, strerror(-code), -code);
 }
 
+int
+crl_fail_mem(struct crl_err *err, const struct crl_mem *mem, int code, const char *step,
+	const char *fix, const char *cause, ...)
+{
+	struct crl_err why = {0};
+	char text[sizeof(why.cause)];
+	va_list ap;
+
+	va_start(ap, cause);
+	vsnprintf(text, sizeof(text), cause, ap);
+	va_end(ap);
+	if (mem->why != NULL)
+		mem->why(mem->arg, &why);
+	if (why.code != code || why.cause[0] == '\0')
+		return crl_fail_errno(err, -code, step, fix, "%s", text);
+	return crl_err_set(err, code, step, why.fix[0] != '\0' ? why.fix : fix, "%.60s: %.130s",
+		text, why.cause);
+}
+
 /* What usually helps, by what the firmware answered. */
 static const char *
 fw_fix(uint8_t status)

@@ -58,7 +58,7 @@ static int
 gpu_dmabuf(void *arg, void *addr, size_t bytes, uint64_t *offset)
 {
 	struct crl_gpudev *g = arg;
-	int fd, mine, ret = crl_gpu_mem_dmabuf(g->gpu, addr, bytes, 0, &fd, offset, NULL);
+	int fd, mine, ret = crl_gpu_mem_dmabuf(g->gpu, addr, bytes, 0, &fd, offset, &g->why);
 
 	if (ret != 0)
 		return ret;
@@ -71,7 +71,7 @@ gpu_map_host(void *arg, void *addr, size_t bytes, void **dev)
 {
 	struct crl_gpudev *g = arg;
 	uint64_t ptr;
-	int ret = crl_gpu_host_register(g->gpu, addr, bytes, &ptr, NULL);
+	int ret = crl_gpu_host_register(g->gpu, addr, bytes, &ptr, &g->why);
 
 	if (ret == 0)
 		*dev = (void *)(uintptr_t)ptr;
@@ -86,7 +86,7 @@ gpu_map_mmio(void *arg, void *addr, size_t bytes, void **dev)
 	int ret;
 
 	(void)bytes;
-	ret = crl_gpu_uar_register(g->gpu, addr, &uar, NULL);
+	ret = crl_gpu_uar_register(g->gpu, addr, &uar, &g->why);
 	if (ret == 0)
 		*dev = (void *)(uintptr_t)uar.dev_reg;
 	return ret;
@@ -107,6 +107,12 @@ gpu_unmap_mmio(void *arg, void *addr)
 	struct crl_gpu_uar uar = {.page = addr};
 
 	crl_gpu_uar_unregister(g->gpu, &uar);
+}
+
+static void
+gpu_why(void *arg, struct crl_err *err)
+{
+	*err = ((struct crl_gpudev *)arg)->why;
 }
 
 static int
@@ -158,6 +164,7 @@ fill_mem(struct crl_gpudev *g, const struct crl_gpu_info *info, struct crl_mem *
 		.arg = g,
 		.alloc = gpu_alloc,
 		.free = gpu_free,
+		.why = gpu_why,
 	};
 	/* Host memory in the place of a GPU's is reached and registered as what it is. */
 	if (!cuda)

@@ -25,6 +25,9 @@
 /* crl_err_set() with the code and the words of errno_value, which are appended to the cause. */
 int crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const char *fix,
 	const char *cause, ...) __attribute__((format(printf, 5, 6)));
+/* The same of a call of mem's that returned code, with mem's own words where it has some. */
+int crl_fail_mem(struct crl_err *err, const struct crl_mem *mem, int code, const char *step,
+	const char *fix, const char *cause, ...) __attribute__((format(printf, 6, 7)));
 /* From a command's output mailbox, or from errno_value when the firmware never saw the command. */
 int crl_fail_cmd(struct crl_err *err, const char *step, int errno_value, const void *out);
 /* -EINVAL unless the caller's struct is as large as the first version of it, given in known. */

@@ -115,7 +115,7 @@ crl_mem_take(
 	int ret = mem->alloc(mem->arg, bytes, align, addr);
 
 	if (ret != 0)
-		return crl_fail_errno(err, -ret, "allocate memory",
+		return crl_fail_mem(err, mem, ret, "allocate memory",
 			"free some, or use fewer queues", "%zu bytes of %s", bytes, mem->name);
 	return 0;
 }
@@ -139,7 +139,7 @@ crl_mem_put(
 	}
 	ret = mem->write(mem->arg, dst, src, bytes);
 	if (ret != 0)
-		return crl_fail_errno(err, -ret, "initialise memory", "see the GPU driver's log",
+		return crl_fail_mem(err, mem, ret, "initialise memory", "see the GPU driver's log",
 			"copy of %zu bytes to %s", bytes, mem->name);
 	return 0;
 }

@@ -97,7 +97,7 @@ take_shared(struct crl_queue *q, struct crl_err *err)
 	if (ret != 0) {
 		crl_mem_give(host, q->shared, SHARED_BYTES);
 		q->shared = NULL;
-		return crl_fail_errno(err, -ret, "map control words for the GPU",
+		return crl_fail_mem(err, q->rings, ret, "map control words for the GPU",
 			"see the GPU driver's log", "one page on %s", q->rings->name);
 	}
 	q->shared_mapped = true;

@@ -86,8 +86,8 @@ crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err)
 			"look at the port's counters", "the NIC gave this function no counter set");
 	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_QUERY_Q_COUNTER);
 	crl_prm_set(in, CRL_PRM_QUERY_Q_COUNTER_IN_COUNTER_SET_ID, ctx->counter_set);
-	ret = crl_devx_query(ctx->counter, "read missed packets", in, sizeof(in), out, sizeof(out),
-		err);
+	ret = crl_devx_query(
+		ctx->counter, "read missed packets", in, sizeof(in), out, sizeof(out), err);
 	if (ret == 0)
 		*packets = crl_prm_get(out, CRL_PRM_QUERY_Q_COUNTER_OUT_OUT_OF_BUFFER);
 	return ret;

@@ -42,7 +42,7 @@ map_for_engine(struct crl_queue *q, struct crl_err *err)
 		return 0;
 	ret = q->rings->map_mmio(q->rings->arg, page, CRL_UAR_BYTES, (void **)&dev);
 	if (ret != 0)
-		return crl_fail_errno(err, -ret, "map the doorbell page for the GPU",
+		return crl_fail_mem(err, q->rings, ret, "map the doorbell page for the GPU",
 			"the GPU driver must be able to register I/O memory (run as root)",
 			"page %u on %s", q->uar->page_id, q->rings->name);
 	q->uar_reg = (uint64_t *)(void *)(dev + in_page);

@@ -29,7 +29,7 @@ crl_umem_reg(struct crl_ctx *ctx, const struct crl_mem *mem, void *addr, size_t 
 	if (mem->dmabuf != NULL) {
 		fd = mem->dmabuf(mem->arg, addr, bytes, &offset);
 		if (fd < 0)
-			return crl_fail_errno(err, -fd, "export rings as a dma-buf",
+			return crl_fail_mem(err, mem, fd, "export rings as a dma-buf",
 				"needs an open GPU driver with dma-buf support", "%zu bytes of %s",
 				bytes, mem->name);
 		in.addr = (void *)(uintptr_t)offset;
@@ -67,7 +67,7 @@ region_mr(struct crl_region *r, struct crl_err *err)
 	if (r->mem->dmabuf != NULL) {
 		fd = r->mem->dmabuf(r->mem->arg, r->addr, r->bytes, &offset);
 		if (fd < 0)
-			return crl_fail_errno(err, -fd, "export a region as a dma-buf",
+			return crl_fail_mem(err, r->mem, fd, "export a region as a dma-buf",
 				"needs an open GPU driver with dma-buf support", "%zu bytes of %s",
 				r->bytes, r->mem->name);
 		r->mr = ibv_reg_dmabuf_mr(

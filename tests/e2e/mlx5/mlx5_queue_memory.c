@@ -24,13 +24,29 @@ static struct {
 	size_t used, nr_live;
 	int fd;
 	unsigned nr_dmabuf, nr_write, nr_map;
+	const char *refuse; /* the call that says no */
 } far;
+
+static bool
+far_refuses(const char *call)
+{
+	return far.refuse != NULL && strcmp(far.refuse, call) == 0;
+}
+
+static void
+far_why(void *arg, struct crl_err *why)
+{
+	(void)arg;
+	crl_err_set(why, -EOPNOTSUPP, far.refuse, "move it nearer", "it is too far away");
+}
 
 static int
 far_alloc(void *arg, size_t bytes, size_t align, void **addr)
 {
 	(void)arg;
 	far.used = (far.used + align - 1) / align * align;
+	if (far_refuses("alloc"))
+		return -EOPNOTSUPP;
 	if (far.used + bytes > ARENA_BYTES)
 		return -ENOMEM;
 	*addr = far.names + far.used;
@@ -58,6 +74,8 @@ static int
 far_write(void *arg, void *dst, const void *src, size_t bytes)
 {
 	(void)arg;
+	if (far_refuses("write"))
+		return -EOPNOTSUPP;
 	memcpy(far_bytes(dst), src, bytes);
 	far.nr_write++;
 	return 0;
@@ -68,6 +86,8 @@ far_dmabuf(void *arg, void *addr, size_t bytes, uint64_t *offset)
 {
 	(void)arg;
 	(void)bytes;
+	if (far_refuses("dmabuf"))
+		return -EOPNOTSUPP;
 	*offset = (uint64_t)((uint8_t *)addr - far.names);
 	far.nr_dmabuf++;
 	return fcntl(far.fd, F_DUPFD_CLOEXEC, 0);
@@ -78,7 +98,8 @@ static int
 far_map(void *arg, void *addr, size_t bytes, void **dev)
 {
 	(void)arg;
-	(void)bytes;
+	if (far_refuses(bytes == CRL_UAR_BYTES && addr != NULL ? "map" : ""))
+		return -EOPNOTSUPP;
 	*dev = addr;
 	far.nr_map++;
 	return 0;
@@ -104,6 +125,7 @@ static const struct crl_mem far_mem = {
 	.map_mmio = far_map,
 	.unmap_host = far_unmap,
 	.unmap_mmio = far_unmap,
+	.why = far_why,
 };
 
 static bool
@@ -192,6 +214,25 @@ try_memory(struct crl_port *port, uint32_t index, const struct crl_mem *mem, boo
 	must(crl_region_dereg(cfg.tx_region, &err), &err, "deregister the frame");
 }
 
+/* Each of the memory's own calls says no: its words come through, and nothing is left. */
+static void
+test_refusals(struct crl_ctx *ctx)
+{
+	static const char *const calls[] = {"alloc", "write", "dmabuf", "map"};
+	struct crl_queue_cfg cfg = {
+		.size = sizeof(cfg), .flags = CRL_Q_TX | CRL_Q_RX, .rings = &far_mem};
+	struct crl_queue *q;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		far.refuse = calls[i];
+		refused(crl_queue_create(ctx, &cfg, &q, &err), &err, -EOPNOTSUPP,
+			"it is too far away. Fix: move it nearer");
+		CHECK(far.nr_live == 0 && far.nr_map == 0, "%s: %zu allocations, %u mappings left",
+			calls[i], far.nr_live, far.nr_map);
+	}
+	far.refuse = NULL;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -209,6 +250,7 @@ main(int argc, char **argv)
 		far.nr_dmabuf);
 	CHECK(far.nr_live == 0 && far.nr_map == 0, "%zu allocations, %u mappings left", far.nr_live,
 		far.nr_map);
+	test_refusals(crl_port_ctx(port));
 	must(crl_mem_gpudev(eal, 0, &gpu, &err), &err, "use gpudev 0");
 	try_memory(port, 1, &gpu, false);
 	must(crl_port_close(port, &err), &err, "close the port");

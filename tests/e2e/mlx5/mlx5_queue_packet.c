@@ -4,6 +4,10 @@
  * over four queues; a bad key, whose error comes back as an event in words. Argument list: EAL's.
  */
 #include <errno.h>
+#include <unistd.h>
+
+#include <rte_launch.h>
+#include <rte_lcore.h>
 
 #include "net.h"
 
@@ -92,29 +96,49 @@ test_rss(struct crl_port *port)
 	must(crl_flow_del(flow, &err), &err, "delete the RSS flow");
 }
 
-/* A frame with a key that is nobody's: the queue stops, and the event says why. */
+static struct {
+	struct crl_event event;
+	uint32_t nr; /* QUEUE_ERROR events */
+} seen;
+
+static void
+on_event(void *arg, struct crl_ctx *ctx, const struct crl_event *ev)
+{
+	(void)arg;
+	(void)ctx;
+	if (ev->type != CRL_EVENT_QUEUE_ERROR)
+		return;
+	seen.event = *ev;
+	crl_st32(&seen.nr, seen.nr + 1);
+}
+
+/* A frame with a key that is nobody's: the queue stops, and the control lcore hears why, once. */
 static void
 test_bad_key(struct crl_ctx *ctx)
 {
+	struct crl_lcore control = {
+		.size = sizeof(control), .ctxs = &ctx, .nr_ctxs = 1, .event = on_event};
+	unsigned lcore = rte_get_next_lcore(-1, 1, 0);
 	struct test_queue *t = &queues[3];
-	struct crl_event ev;
-	uint64_t cookie;
+	uint64_t cookie, end;
 	char line[512];
 
+	CHECK(rte_eal_remote_launch(crl_lcore_run, &control, lcore) == 0, "no control lcore");
 	send_at(t, 0, 0xdeadbe00);
 	CHECK(!sent(t, &cookie), "a frame with a bad key was sent");
-	memset(&ev, 0, sizeof(ev));
-	for (int i = 0; i < 4 && crl_event_next(ctx, &ev, 1) > 0; i++)
-		if (ev.type == CRL_EVENT_QUEUE_ERROR)
-			break;
-	CHECK(ev.type == CRL_EVENT_QUEUE_ERROR && ev.queue == t->q, "no event (type %d)",
-		(int)ev.type);
-	printf("%s\n", crl_err_str(&ev.err, line, sizeof(line)));
-	CHECK(ev.err.syndrome == CRL_SYND_LOCAL_PROT, "syndrome 0x%02x", ev.err.syndrome);
-	CHECK(ev.err.queue == crl_queue_sqn(t->q), "queue 0x%x", ev.err.queue);
-	CHECK(ev.err.wqe_bytes[3] == CRL_OPCODE_SEND, "no WQE bytes");
-	CHECK(crl_event_next(ctx, &ev, 1) == 0 || ev.type != CRL_EVENT_QUEUE_ERROR,
-		"the error came twice");
+	for (end = crl_now_ns() + WAIT_NS; crl_ld32(&seen.nr) == 0 && crl_now_ns() < end;)
+		usleep(1000);
+	usleep(20000); /* some more looks: it must not come twice */
+	crl_st32(&control.stop, 1);
+	CHECK(rte_eal_wait_lcore(lcore) == 0, "the control lcore failed");
+	CHECK(control.nr_loops > 1 && control.nr_events >= 1, "%lu loops, %lu events",
+		(unsigned long)control.nr_loops, (unsigned long)control.nr_events);
+	CHECK(seen.nr == 1 && seen.event.queue == t->q, "%u events", seen.nr);
+	printf("%s\n", crl_err_str(&seen.event.err, line, sizeof(line)));
+	CHECK(seen.event.err.syndrome == CRL_SYND_LOCAL_PROT, "syndrome 0x%02x",
+		seen.event.err.syndrome);
+	CHECK(seen.event.err.queue == crl_queue_sqn(t->q), "queue 0x%x", seen.event.err.queue);
+	CHECK(seen.event.err.wqe_bytes[3] == CRL_OPCODE_SEND, "no WQE bytes");
 }
 
 int

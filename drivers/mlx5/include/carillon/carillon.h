@@ -138,6 +138,8 @@ struct crl_mem {
 	int (*map_mmio)(void *arg, void *addr, size_t bytes, void **dev);
 	void (*unmap_host)(void *arg, void *addr);
 	void (*unmap_mmio)(void *arg, void *addr);
+	/* Fills err with why the last of these calls failed. NULL: its errno is all there is. */
+	void (*why)(void *arg, struct crl_err *err);
 };
 
 /* Plain memory on the NUMA node of ctx's NIC (numa_node -1: any). Lives as long as ctx. */
