@@ -22,6 +22,19 @@ crl_stream_set_parked(struct crl_stream *s, uint32_t parked)
 	crl_st32(&s->ctl->parked, parked);
 }
 
+/*
+ * Sends that hold slots of a receive queue must be over before its indices begin anew; those of a
+ * failed send queue are, as the host has reset it. Until then rearmed does not follow rearm.
+ */
+CRL_FN bool
+crl_stream_may_rearm(struct crl_stream *s)
+{
+	if (!s->tx || s->tx->sq.state == CRL_QS_FAILED)
+		return true;
+	crl_stream_reap(s);
+	return crl_stream_drained(s);
+}
+
 /* Sees errors, then what the host wants. Once every CRL_LOOK_EVERY turns and whenever not in RUN.
  */
 CRL_FN void
@@ -37,7 +50,7 @@ crl_stream_obey(struct crl_stream *s)
 		s->deadline_ns = crl_now_ns() + CRL_DRAIN_NS_MAX;
 		return;
 	}
-	if (s->mode == CRL_MODE_FAILED && rearm != s->rearmed) {
+	if (s->mode == CRL_MODE_FAILED && rearm != s->rearmed && crl_stream_may_rearm(s)) {
 		crl_stream_rearm(s);
 		s->rearmed = rearm;
 		s->mode = CRL_MODE_RUN;

@@ -187,6 +187,41 @@ receive_side_fails(void **state)
 	fake_close(&n);
 }
 
+/* A send that outlives the bound still names slots: re-arm waits for it. */
+static void
+rearm_waits_for_sends(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	turn(&s, 1);
+	make_frame(f, 0);
+	fake_receive(&n, f, 64);
+	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
+	while (n.ctl.parked == 0)
+		turn(&s, 1);
+	crl_rq_fill_released(n.q.rq.released, 4);
+	crl_cq_fill(n.q.rq.cq.cqe, 4);
+	memset(n.rq_rec, 0, sizeof(n.rq_rec));
+	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
+	n.rq_at = n.rcq_pi = 0;
+	n.ctl.rearm++;
+	turn(&s, 10);
+	assert_int_equal(n.ctl.rearmed, 0);
+	assert_int_equal(s.mode, CRL_MODE_FAILED);
+	fake_doorbell(&n);
+	fake_send(&n, 1);
+	turn(&s, 2);
+	assert_int_equal(n.ctl.rearmed, 1);
+	assert_true(fake_receive(&n, f, 64));
+	turn(&s, 1);
+	assert_int_equal(s.rxc.packets, 2);
+	fake_close(&n);
+}
+
 static void
 stale_abi(void **state)
 {
@@ -214,6 +249,7 @@ main(void)
 		cmocka_unit_test(stop_is_bounded),
 		cmocka_unit_test(fail_and_rearm),
 		cmocka_unit_test(receive_side_fails),
+		cmocka_unit_test(rearm_waits_for_sends),
 		cmocka_unit_test(stale_abi),
 	};
 
