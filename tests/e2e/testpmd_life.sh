@@ -69,6 +69,11 @@ for ring in 64 8192; do
 	pmd_do start
 	sleep 0.2
 	pmd_do stop
+	pmd_do 'set fwd rxonly'
+	pmd_do start
+	sleep 0.2
+	pmd_do stop
+	pmd_do 'set fwd io'
 	turn "rings of $ring, filled"
 	pmd_quit
 done

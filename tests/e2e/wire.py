@@ -9,6 +9,7 @@
   wire.py listen NETDEV OUT --seconds S [--expect N]          the same without sending
   wire.py diff SENT GOT MODE [--mac MAC]   GOT must be SENT as forward mode MODE changes it
   wire.py echoes SENT GOT                  each ARP and ICMP echo request of SENT is answered in GOT
+  wire.py answered GOT                     each ICMP and ICMPv6 echo request has one reply
   wire.py length IN                        number of frames
 
 Standard library only. The frames' checksums are right unless the kind says otherwise.
@@ -350,10 +351,37 @@ def echoes(sent, got):
                  (len(sent), sum((want & have).values()), sum((have - want).values())))
 
 
+def echo_key(f):
+    """(is a reply, requester, answerer, id and sequence number) of an echo's first or only part."""
+    if f[12:14] == b'\x08\x00' and f[23] == 1 and not struct.unpack('>H', f[20:22])[0] & 0x1fff:
+        src, dst, icmp, kinds = f[26:30], f[30:34], f[34:], (8, 0)
+    elif f[12:14] == b'\x86\xdd' and f[20] == 58:
+        src, dst, icmp, kinds = f[22:38], f[38:54], f[54:], (128, 129)
+    elif f[12:14] == b'\x86\xdd' and f[20] == 44 and f[54] == 58 and f[56:58] == b'\x00\x01':
+        src, dst, icmp, kinds = f[22:38], f[38:54], f[62:], (128, 129)
+    else:
+        return None
+    if icmp[0] not in kinds:
+        return None
+    return (True, dst, src, icmp[4:8]) if icmp[0] == kinds[1] else (False, src, dst, icmp[4:8])
+
+
+def answered(frames):
+    keys = [k for k in map(echo_key, frames) if k]
+    asked = collections.Counter(k[1:] for k in keys if not k[0])
+    replied = collections.Counter(k[1:] for k in keys if k[0])
+    if asked != replied or not asked:
+        sys.exit('%d echo requests, %d without a reply, %d replies too many' %
+                 (sum(asked.values()), sum((asked - replied).values()),
+                  sum((replied - asked).values())))
+    print('%d echo requests, each with its reply' % sum(asked.values()))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('verb', choices=['make', 'exchange', 'listen', 'diff', 'echoes', 'length'])
+    p.add_argument('verb', choices=['make', 'exchange', 'listen', 'diff', 'echoes', 'answered',
+                                     'length'])
     p.add_argument('args', nargs='*')
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--count', type=int, default=100)
@@ -379,6 +407,8 @@ def main():
         diff(pcap_read(o.args[0]), pcap_read(o.args[1]), o.args[2], o.mac)
     elif o.verb == 'echoes':
         echoes(pcap_read(o.args[0]), pcap_read(o.args[1]))
+    elif o.verb == 'answered':
+        answered(pcap_read(o.args[0]))
     else:
         print(len(pcap_read(o.args[0])))
 

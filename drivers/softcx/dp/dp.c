@@ -92,6 +92,23 @@ wire_send(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 	return work;
 }
 
+/*
+ * Has the driver ever posted a receive buffer? Before it has, a rule that drops is one of those that
+ * a driver makes and removes to find out what the NIC can do, and not meant for any frame.
+ */
+static bool
+rx_begun(struct scx_dp *dp)
+{
+	for (unsigned i = 0; i < SCX_DP_RQ_MAX && !dp->rx_begun; i++) {
+		const struct scx_rq *rq = &dp->rq[i];
+
+		dp->rx_begun = rq->q.state == SCX_WQ_RDY &&
+			       (uint16_t)crl_bswap32(scx_ld32_acquire(
+				       &rq->q.dbrec[CRL_DBREC_RCV_WORD])) != rq->ci;
+	}
+	return dp->rx_begun;
+}
+
 /* Would the frame find a buffer, or a rule that drops it? */
 static bool
 would_place(struct scx_dp *dp, const struct scx_frame *f)
@@ -102,7 +119,7 @@ would_place(struct scx_dp *dp, const struct scx_frame *f)
 	scx_parse(&h, f->data, f->len);
 	fl = scx_steer(dp, &h);
 	if (fl->rq == NULL)
-		return fl->dest == SCX_FLOW_DROP;
+		return fl->dest == SCX_FLOW_DROP && rx_begun(dp);
 	return fl->rq->q.state == SCX_WQ_RDY &&
 	       (fl->rq->ci != fl->rq->pi || scx_rq_refill(dp, fl->rq));
 }

@@ -109,6 +109,7 @@ struct scx_dp {
 	uint64_t clock;
 	uint32_t frame_max; /* by the port's MTU */
 	uint8_t link_up;
+	uint8_t rx_begun; /* a receive buffer has been posted; only a patient wire asks */
 	struct scx_fault fault;
 	struct scx_dp_stats stats;
 	uint64_t out_of_buffer[SCX_DP_COUNTER_MAX];

@@ -238,6 +238,38 @@ test_patient_wire(void **state)
 	assert_int_equal(s.rx_no_buffer + s.rx_no_match, 0);
 }
 
+/* A drop rule before the first receive buffer was posted is a driver's probe: no frame is lost to it.
+ */
+static void
+test_patient_wire_probe(void **state)
+{
+	static const struct scx_wire_ops ops = {
+		.name = "patient", .send = slow_send, .recv = patient_recv, .back = patient_back};
+	struct rig_port *f = *state;
+	struct scx_wire w = {&ops, 0};
+	struct scx_dp_stats s;
+	uint32_t drop, credit = f->rq.rec[0];
+
+	given = backs = 0;
+	assert_int_equal(rig_apply(f->r, SCX_DP_RULE_DEL, 1, 0), 0);
+	f->rq.rec[0] = 0; /* nothing posted */
+	drop = rig_rule(f->r, 0, NULL, SCX_FLOW_DROP, 0);
+	rig_step(f->r, &w);
+	assert_int_equal(given, 0);
+	assert_int_equal(backs, 1);
+	assert_int_equal(rig_apply(f->r, SCX_DP_RULE_DEL, drop, 0), 0);
+	f->rq.rec[0] = credit;
+	rig_rule(f->r, 0, NULL, SCX_FLOW_TIR, RIG_TIR);
+	rig_step(f->r, &w);
+	assert_int_equal(given, 3);
+	given = 0;
+	drop = rig_rule(f->r, 0, NULL, SCX_FLOW_DROP, 0); /* the newer of two: now it is meant */
+	rig_step(f->r, &w);
+	scx_dp_stats(f->r->dp, &s);
+	assert_int_equal(given, 3);
+	assert_int_equal(s.rx_dropped, 3);
+}
+
 int
 main(void)
 {
@@ -248,6 +280,7 @@ main(void)
 		T(test_two_nics),
 		T(test_slow_wire),
 		T(test_patient_wire),
+		T(test_patient_wire_probe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
