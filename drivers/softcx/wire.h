@@ -60,6 +60,12 @@ int scx_wire_veth(const char *netdev, struct scx_wire **w, char *err, size_t err
 /* Frames from a capture file come in, frames sent go to another; either may be NULL. */
 int scx_wire_pcap(
 	const char *in, const char *out, struct scx_wire **w, char *err, size_t err_bytes);
+/*
+ * Any thread. From the first call on no frame comes until the program receives (rules lead
+ * somewhere) and has changed nothing for a second; each call is such a change. A program that has
+ * just started its port may throw away what came before it looked (testpmd flushes its queues).
+ */
+void scx_wire_pcap_changed(struct scx_wire *w, int receives);
 /* Wraps w: a copy of every frame of both directions goes to a capture file. */
 int scx_wire_tap(struct scx_wire *w, const char *pcap_out, struct scx_wire **tapped, char *err,
 	size_t err_bytes);

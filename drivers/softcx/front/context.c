@@ -77,6 +77,8 @@ ctx_free(struct scxf_ctx *ctx)
 	for (uint32_t h = 1; h < ctx->nr_obj; h++)
 		if (ctx->obj[h].kind == SCXF_UAR)
 			scxf_uar_unmap(ctx, ctx->obj[h].num);
+		else if (ctx->obj[h].kind == SCXF_FLOW)
+			ctx->dev->nr_receiving -= ctx->obj[h].receives;
 	scxf_obj_put_all(ctx);
 	free(ctx);
 }

@@ -106,6 +106,8 @@ open_wire(unsigned i, struct scx_wire **w, struct scx_wire **cable_end, char *er
 			p->in[0] ? p->in : NULL, p->out[0] ? p->out : NULL, w, err, SPEC_ERRMSG);
 		break;
 	}
+	if (!rc && p->wire == SCX_CONF_PCAP)
+		devs[i].pcap = *w;
 	if (rc || !p->tap[0])
 		return rc;
 	rc = scx_wire_tap(*w, p->tap, &tapped, err, SPEC_ERRMSG);
@@ -129,6 +131,13 @@ netdev_mtu(const struct scx_conf_port *p)
 		mtu = r.ifr_mtu;
 	close(fd);
 	return mtu;
+}
+
+void
+scxf_changed(struct scxf_dev *dev)
+{
+	if (dev->pcap)
+		scx_wire_pcap_changed(dev->pcap, dev->nr_receiving != 0);
 }
 
 void
@@ -181,6 +190,7 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 		scx_log(d->name, "no wire: %s (%s)", err[0] ? err : "out of memory", strerror(-rc));
 		return rc;
 	}
+	scxf_changed(d);
 	rc = scx_nic_create(&cfg, &d->nic);
 	if (rc)
 		scx_log(d->name, "the NIC does not come up: %s", strerror(-rc));

@@ -187,6 +187,7 @@ obj_create(struct scxf_call *c)
 		return rc;
 	}
 	c->ctx->obj[handle].devx = obj;
+	scxf_changed(c->ctx->dev);
 	scxf_attr(c, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE)->data = handle;
 	return 0;
 }
@@ -201,6 +202,7 @@ obj_destroy(struct scxf_call *c)
 	if (rc)
 		return scxf_refuse(
 			c, rc, "object 0x%x made by opcode 0x%03x", o->devx.num, o->devx.opcode);
+	scxf_changed(c->ctx->dev);
 	scxf_event_forget_obj(c->ctx, handle);
 	scxf_obj_put(c->ctx, handle);
 	return 0;
@@ -218,6 +220,7 @@ obj_modify(struct scxf_call *c)
 	if (rc)
 		return rc;
 	out = scxf_out_buf(c, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT, &out_bytes);
+	scxf_changed(c->ctx->dev);
 	return pass_on(c, in, in_bytes, out, out_bytes, NULL);
 }
 

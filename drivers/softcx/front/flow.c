@@ -148,6 +148,9 @@ flow_create(struct scxf_call *c)
 		return scxf_refuse(c, rc, "the NIC took no such rule");
 	}
 	c->ctx->obj[handle].num = id;
+	c->ctx->obj[handle].receives = dest == SCX_FLOW_TIR;
+	c->ctx->dev->nr_receiving += dest == SCX_FLOW_TIR;
+	scxf_changed(c->ctx->dev);
 	c->ctx->obj[handle].parent = matcher;
 	c->ctx->obj[matcher].users++;
 	scxf_attr(c, MLX5_IB_ATTR_CREATE_FLOW_HANDLE)->data = handle;
@@ -161,6 +164,8 @@ flow_free(struct scxf_call *c, uint16_t attr)
 
 	if (rc)
 		return scxf_refuse(c, rc, "flow %u", scxf_attr_obj(c, attr)->num);
+	c->ctx->dev->nr_receiving -= scxf_attr_obj(c, attr)->receives;
+	scxf_changed(c->ctx->dev);
 	scxf_obj_put(c->ctx, scxf_attr(c, attr)->data);
 	return 0;
 }

@@ -41,6 +41,8 @@ struct scxf_dev {
 	uint8_t *uar_base; /* SCXF_UAR_PAGES pages; those in use are pages of a context's memfd */
 	uint32_t mtu;
 	bool link_up;
+	struct scx_wire *pcap; /* a wire that waits for a quiet program, or NULL */
+	uint32_t nr_receiving; /* flows that lead to a TIR */
 };
 
 /* What a handle stands for. */
@@ -68,6 +70,7 @@ struct scxf_obj {
 	uint32_t num;	 /* pdn, lkey, umem id, UAR page or flow id */
 	uint32_t users;	 /* handles that refer to this one: it cannot go before them */
 	uint32_t parent; /* handle of the PD or matcher that it counts in, 0: none */
+	bool receives;	 /* a flow that leads to a TIR */
 	struct scx_obj devx;
 	struct scxf_matcher *matcher;
 };
@@ -99,6 +102,8 @@ int scxf_dev_path(const char *path);	  /* index of the device with that path, -1
 int scxf_open(unsigned index, int flags); /* descriptor, or -errno */
 void scxf_mtu_changed(const char *netdev, uint32_t mtu); /* takes scxf_lock itself */
 bool scxf_forked(void); /* this process is a child of the one that opened the device */
+
+void scxf_changed(struct scxf_dev *dev); /* the program made, changed or destroyed something */
 
 /* context.c */
 extern _Atomic unsigned scxf_nr_ctx;		   /* read without the lock: is there any? */

@@ -6,6 +6,7 @@
  * that the NIC has had its chance and the frame is gone, as from any wire.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "../log.h"
 #include "savefile.h"
 
+#define QUIET_NS    (1000ull * 1000 * 1000)
 #define FRAME_BYTES 65535u
 #define WAIT_NS	    (5ull * 1000 * 1000 * 1000)
 
@@ -25,10 +27,14 @@ struct pcap_wire {
 	bool again;	      /* it was handed back */
 	uint64_t since_ns;    /* when for the first time, 0: not yet */
 	uint64_t lost;
+	bool started; /* the first frame has been offered: no more waiting for a quiet program */
+	_Atomic uint64_t changed_ns; /* last change, 0: nobody tells of any */
+	atomic_bool receives;
 	struct scx_savefile out;
 };
 
-static uint64_t now_ns(void)
+static uint64_t
+now_ns(void)
 {
 	struct timespec t;
 
@@ -36,7 +42,27 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-static bool next_frame(struct pcap_wire *p)
+static bool
+ready(struct pcap_wire *p)
+{
+	uint64_t changed = p->changed_ns;
+
+	if (!p->started)
+		p->started = !changed || (p->receives && now_ns() - changed > QUIET_NS);
+	return p->started;
+}
+
+void
+scx_wire_pcap_changed(struct scx_wire *w, int receives)
+{
+	struct pcap_wire *p = (struct pcap_wire *)w;
+
+	p->receives = receives != 0;
+	p->changed_ns = now_ns();
+}
+
+static bool
+next_frame(struct pcap_wire *p)
 {
 	struct pcap_pkthdr *h;
 	const uint8_t *data;
@@ -62,12 +88,17 @@ static bool next_frame(struct pcap_wire *p)
 	return false;
 }
 
-static unsigned pcap_wire_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
+static unsigned
+pcap_wire_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 {
 	struct pcap_wire *p = (struct pcap_wire *)w;
 
 	if (!nr)
 		return 0;
+	if (!ready(p)) {
+		scx_savefile_idle(&p->out);
+		return 0;
+	}
 	if (p->again && now_ns() - p->since_ns > WAIT_NS) {
 		p->lost++;
 		p->again = false;
@@ -81,7 +112,8 @@ static unsigned pcap_wire_recv(struct scx_wire *w, struct scx_frame *f, unsigned
 	return 1;
 }
 
-static void pcap_wire_back(struct scx_wire *w)
+static void
+pcap_wire_back(struct scx_wire *w)
 {
 	struct pcap_wire *p = (struct pcap_wire *)w;
 
@@ -91,7 +123,8 @@ static void pcap_wire_back(struct scx_wire *w)
 	scx_savefile_idle(&p->out);
 }
 
-static unsigned pcap_wire_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
+static unsigned
+pcap_wire_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
 {
 	struct pcap_wire *p = (struct pcap_wire *)w;
 
@@ -99,7 +132,8 @@ static unsigned pcap_wire_send(struct scx_wire *w, const struct scx_frame *f, un
 	return nr;
 }
 
-static void pcap_wire_close(struct scx_wire *w)
+static void
+pcap_wire_close(struct scx_wire *w)
 {
 	struct pcap_wire *p = (struct pcap_wire *)w;
 
@@ -122,7 +156,8 @@ static const struct scx_wire_ops pcap_ops = {
 	.back = pcap_wire_back,
 };
 
-int scx_wire_pcap(const char *in, const char *out, struct scx_wire **w, char *err, size_t err_bytes)
+int
+scx_wire_pcap(const char *in, const char *out, struct scx_wire **w, char *err, size_t err_bytes)
 {
 	char why[PCAP_ERRBUF_SIZE];
 	struct pcap_wire *p = calloc(1, sizeof(*p));

@@ -16,7 +16,8 @@
 #define SNAP_BYTES   262144
 #define FLUSH_NS     (20ull * 1000 * 1000)
 
-static uint64_t clock_ns(clockid_t clock)
+static uint64_t
+clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
@@ -24,7 +25,8 @@ static uint64_t clock_ns(clockid_t clock)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-int scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t err_bytes)
+int
+scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t err_bytes)
 {
 	FILE *f;
 	int rc;
@@ -58,7 +60,8 @@ fail:
 	return -ENOMEM;
 }
 
-static void hand_over(struct scx_savefile *s)
+static void
+hand_over(struct scx_savefile *s)
 {
 	if (s->pending && pcap_dump_flush(s->to)) {
 		scx_log("pcap", "the capture file takes no more: %s", strerror(errno));
@@ -68,7 +71,8 @@ static void hand_over(struct scx_savefile *s)
 	s->pending = 0;
 }
 
-void scx_savefile_write(struct scx_savefile *s, const struct scx_frame *f, unsigned nr)
+void
+scx_savefile_write(struct scx_savefile *s, const struct scx_frame *f, unsigned nr)
 {
 	struct pcap_pkthdr h;
 	uint64_t now;
@@ -94,13 +98,15 @@ void scx_savefile_write(struct scx_savefile *s, const struct scx_frame *f, unsig
 		hand_over(s);
 }
 
-void scx_savefile_idle(struct scx_savefile *s)
+void
+scx_savefile_idle(struct scx_savefile *s)
 {
 	if (s->to && s->pending)
 		hand_over(s);
 }
 
-void scx_savefile_close(struct scx_savefile *s)
+void
+scx_savefile_close(struct scx_savefile *s)
 {
 	if (s->to)
 		pcap_dump_close(s->to);

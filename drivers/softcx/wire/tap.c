@@ -18,14 +18,16 @@ struct tap {
 	struct scx_savefile to;
 };
 
-static void write_held(struct tap *t)
+static void
+write_held(struct tap *t)
 {
 	if (t->holds)
 		scx_savefile_write(&t->to, &t->held, 1);
 	t->holds = false;
 }
 
-static unsigned tap_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
+static unsigned
+tap_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
 {
 	struct tap *t = (struct tap *)w;
 	unsigned n = t->inner->ops->send(t->inner, f, nr);
@@ -34,7 +36,8 @@ static unsigned tap_send(struct scx_wire *w, const struct scx_frame *f, unsigned
 	return n;
 }
 
-static unsigned tap_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
+static unsigned
+tap_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 {
 	struct tap *t = (struct tap *)w;
 	unsigned n;
@@ -51,7 +54,8 @@ static unsigned tap_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 	return n;
 }
 
-static void tap_back(struct scx_wire *w)
+static void
+tap_back(struct scx_wire *w)
 {
 	struct tap *t = (struct tap *)w;
 
@@ -59,7 +63,8 @@ static void tap_back(struct scx_wire *w)
 	t->inner->ops->back(t->inner);
 }
 
-static void tap_close(struct scx_wire *w)
+static void
+tap_close(struct scx_wire *w)
 {
 	struct tap *t = (struct tap *)w;
 
@@ -74,7 +79,8 @@ static const struct scx_wire_ops tap_ops = {
 static const struct scx_wire_ops tap_back_ops = {
 	.name = "tap", .send = tap_send, .recv = tap_recv, .close = tap_close, .back = tap_back};
 
-int scx_wire_tap(struct scx_wire *inner, const char *pcap_out, struct scx_wire **tapped, char *err,
+int
+scx_wire_tap(struct scx_wire *inner, const char *pcap_out, struct scx_wire **tapped, char *err,
 	size_t err_bytes)
 {
 	struct tap *t = calloc(1, sizeof(*t));

@@ -50,12 +50,14 @@ struct veth {
 	bool said_segments, said_long;
 };
 
-static struct tpacket2_hdr *slot(struct veth *v, uint32_t i)
+static struct tpacket2_hdr *
+slot(struct veth *v, uint32_t i)
 {
 	return (struct tpacket2_hdr *)(v->ring + (size_t)(i % NR_SLOTS) * SLOT_BYTES);
 }
 
-static void give_back(struct veth *v)
+static void
+give_back(struct veth *v)
 {
 	for (; v->given; v->given--) {
 		struct tpacket2_hdr *h = slot(v, v->next - v->given);
@@ -67,7 +69,8 @@ static void give_back(struct veth *v)
 
 /* The one's complement sum that the sender left for the hardware: from start on, stored at start +
  * offset. */
-static void finish_checksum(uint8_t *frame, uint32_t len, uint32_t start, uint32_t offset)
+static void
+finish_checksum(uint8_t *frame, uint32_t len, uint32_t start, uint32_t offset)
 {
 	uint64_t sum = 0;
 	uint32_t i;
@@ -89,7 +92,8 @@ static void finish_checksum(uint8_t *frame, uint32_t len, uint32_t start, uint32
 
 /* The tag goes back between the addresses and the type; there is room before every frame of the
  * ring. */
-static uint8_t *restore_tag(uint8_t *frame, const struct tpacket2_hdr *h)
+static uint8_t *
+restore_tag(uint8_t *frame, const struct tpacket2_hdr *h)
 {
 	uint16_t tpid = h->tp_status & TP_STATUS_VLAN_TPID_VALID ? h->tp_vlan_tpid : ETHERTYPE_VLAN;
 	uint8_t *at = frame - TAG_BYTES;
@@ -103,7 +107,8 @@ static uint8_t *restore_tag(uint8_t *frame, const struct tpacket2_hdr *h)
 }
 
 /* false: the frame cannot go on to the NIC. */
-static bool take_frame(struct veth *v, struct tpacket2_hdr *h, struct scx_frame *f)
+static bool
+take_frame(struct veth *v, struct tpacket2_hdr *h, struct scx_frame *f)
 {
 	uint8_t *frame = (uint8_t *)h + h->tp_mac;
 	struct virtio_net_hdr vh;
@@ -133,7 +138,8 @@ static bool take_frame(struct veth *v, struct tpacket2_hdr *h, struct scx_frame 
 	return true;
 }
 
-static unsigned veth_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
+static unsigned
+veth_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 {
 	struct veth *v = (struct veth *)w;
 	unsigned got = 0;
@@ -152,7 +158,8 @@ static unsigned veth_recv(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 	return got;
 }
 
-static void drop_tx(struct veth *v, const struct scx_frame *f, int err)
+static void
+drop_tx(struct veth *v, const struct scx_frame *f, int err)
 {
 	v->dropped_tx++;
 	if (err == EMSGSIZE && !v->said_long) {
@@ -163,7 +170,8 @@ static void drop_tx(struct veth *v, const struct scx_frame *f, int err)
 	}
 }
 
-static unsigned veth_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
+static unsigned
+veth_send(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
 {
 	struct veth *v = (struct veth *)w;
 	struct mmsghdr msg[BURST];
@@ -192,7 +200,8 @@ static unsigned veth_send(struct scx_wire *w, const struct scx_frame *f, unsigne
 	return sent;
 }
 
-static void veth_close(struct scx_wire *w)
+static void
+veth_close(struct scx_wire *w)
 {
 	struct veth *v = (struct veth *)w;
 
@@ -212,7 +221,8 @@ static const struct scx_wire_ops veth_ops = {
 	.close = veth_close,
 };
 
-static int bind_to(int fd, int ifindex, uint16_t protocol)
+static int
+bind_to(int fd, int ifindex, uint16_t protocol)
 {
 	struct sockaddr_ll a = {
 		.sll_family = AF_PACKET, .sll_protocol = htons(protocol), .sll_ifindex = ifindex};
@@ -220,12 +230,14 @@ static int bind_to(int fd, int ifindex, uint16_t protocol)
 	return bind(fd, (struct sockaddr *)&a, sizeof(a)) ? -errno : 0;
 }
 
-static int set(int fd, int option, int value)
+static int
+set(int fd, int option, int value)
 {
 	return setsockopt(fd, SOL_PACKET, option, &value, sizeof(value)) ? -errno : 0;
 }
 
-static int open_rx(struct veth *v, int ifindex, const char **step)
+static int
+open_rx(struct veth *v, int ifindex, const char **step)
 {
 	struct tpacket_req ring = {
 		BLOCK_BYTES, NR_SLOTS / (BLOCK_BYTES / SLOT_BYTES), SLOT_BYTES, NR_SLOTS};
@@ -251,7 +263,8 @@ static int open_rx(struct veth *v, int ifindex, const char **step)
 	return bind_to(v->rx, ifindex, ETH_P_ALL);
 }
 
-static int open_tx(struct veth *v, int ifindex, const char **step)
+static int
+open_tx(struct veth *v, int ifindex, const char **step)
 {
 	int rc = 0, bytes = 4 << 20;
 
@@ -265,7 +278,8 @@ static int open_tx(struct veth *v, int ifindex, const char **step)
 	return bind_to(v->tx, ifindex, 0);
 }
 
-int scx_wire_veth(const char *netdev, struct scx_wire **w, char *err, size_t err_bytes)
+int
+scx_wire_veth(const char *netdev, struct scx_wire **w, char *err, size_t err_bytes)
 {
 	struct veth *v = calloc(1, sizeof(*v));
 	const char *step = "netdev";
