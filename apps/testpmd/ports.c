@@ -109,18 +109,20 @@ queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl
 	ret = crl_queue_create(p->ctx, &cfg, &q->queue, err);
 	if (ret != 0)
 		return ret;
-	ret = crl_queue_export(q->queue, &q->dev, err);
+	/* Attached first: that is where a queue learns the port's address and MTU, which it
+	 * exports. */
+	ret = crl_port_attach(p->port, q->queue, err);
 	if (ret != 0)
 		goto destroy;
+	ret = crl_queue_export(q->queue, &q->dev, err);
+	if (ret != 0)
+		goto detach;
 	q->watch.ctl = crl_queue_ctl(q->queue);
-	if (o->engine->needs & CRL_Q_RX) {
-		ret = crl_port_attach(p->port, q->queue, err);
-		if (ret != 0)
-			goto destroy;
-	}
 	p->nr_queues++;
 	return 0;
 
+detach:
+	crl_port_detach(p->port, q->queue, NULL);
 destroy:
 	crl_queue_destroy(q->queue, NULL);
 	q->queue = NULL;
@@ -162,8 +164,7 @@ port_close(struct crl_tp_port *p, struct crl_err *err)
 	if (p->flow != NULL)
 		keep_first(&ret, err, crl_flow_del(p->flow, &e), &e);
 	for (uint32_t i = p->nr_queues; i-- > 0;) {
-		if (crl_queue_rqn(p->queues[i].queue) != 0)
-			keep_first(&ret, err, crl_port_detach(p->port, p->queues[i].queue, &e), &e);
+		keep_first(&ret, err, crl_port_detach(p->port, p->queues[i].queue, &e), &e);
 		keep_first(&ret, err, crl_queue_destroy(p->queues[i].queue, &e), &e);
 	}
 	free(p->queues);

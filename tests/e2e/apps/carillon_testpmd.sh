@@ -79,10 +79,24 @@ modes()
 	is 'io: packets that came back' "$(json "$T/io1.json" 'p["rx_packets"] > 1000')" True
 }
 
+# Frames that do not fit into the buffers: the NIC stops the queue, and it is told of in words.
+queue_error()
+{
+	crl error --forward-mode=io --mbuf-size=64 --txpkts=100 --tx-first --duration=0.7 --json="$T/error.json"
+	is 'queue error: status' "$RC" 0
+	grep -q '^carillon-testpmd: .*stopped.*local length error.* Fix: ' "$T/error.log" ||
+		fail "queue error: $(tail -n 5 "$T/error.log")"
+	is 'queue error: in the report' \
+		"$(json "$T/error.json" 'r["errors_total"] > 0 and "length" in r["errors"][0]')" True
+	crl long --forward-mode=txonly --txpkts=2000 --duration=0.3
+	[ "$RC" != 0 ] || fail 'a frame longer than the MTU is not refused'
+	grep -q '^carillon-testpmd: .*2000 bytes.* Fix: ' "$T/long.log" || fail "MTU: $(tail -n 3 "$T/long.log")"
+}
+
 # Linux's ping, and frames from a raw socket, over a veth.
 wire()
 {
-	local q
+	local q mac
 
 	wire_make 1500
 	ip -n peer addr add 10.1.0.1/24 dev w1
@@ -95,8 +109,12 @@ wire()
 			grep -q ' 20 received.* 0% packet loss' "$T/ping" ||
 				fail "ping $to, $q queues: $(tail -n 3 "$T/ping")"
 		done
+		# The answer to ARP and to neighbour solicitation names the port's own address.
+		mac=$(sed -n 's/^Port 0: //p' "$CRL_LOG" | tr 'A-F' 'a-f')
+		is 'neighbours with the port as their address' "$(ip -n peer neigh show dev w1 | grep -c "$mac")" 2
 		crl_signal INT
 		good_end echo$q
+		ip -n peer neigh flush dev w1
 	done
 	crl_start rx --forward-mode=rxonly --rxq=4 --txq=0 --json="$T/rx.json"
 	peer python3 -c '
@@ -187,6 +205,7 @@ same_shapes()
 }
 
 modes
+queue_error
 wire
 telemetry
 prompt
