@@ -209,6 +209,22 @@ undo_pd:
 }
 
 CRL_PUBLIC int
+crl_list_devices(struct ibv_device ***list, int *n, struct crl_err *err)
+{
+	static const char step[] = "list RDMA devices",
+			  fix[] = "load mlx5_ib and rdma-core's providers, or run under softcx run";
+
+	errno = 0;
+	*list = ibv_get_device_list(n);
+	if (*list != NULL)
+		return 0;
+	/* What libibverbs says of a kernel without RDMA. */
+	if (errno == ENOSYS)
+		return crl_err_set(err, -ENODEV, step, fix, "this kernel has no RDMA device");
+	return crl_fail_errno(err, errno, step, fix, "libibverbs found none");
+}
+
+CRL_PUBLIC int
 crl_open(const struct crl_cfg *cfg, struct crl_ctx **out, struct crl_err *err)
 {
 	struct ibv_device **list, *dev = NULL;
@@ -220,11 +236,9 @@ crl_open(const struct crl_cfg *cfg, struct crl_ctx **out, struct crl_err *err)
 	if (cfg->flags != 0)
 		return crl_err_set(
 			err, -EINVAL, OPEN_STEP, "set it to 0", "flags is 0x%x", cfg->flags);
-	errno = 0;
-	list = ibv_get_device_list(&n);
-	if (list == NULL)
-		return crl_fail_errno(err, errno, "list RDMA devices",
-			"load mlx5_ib, or run under softcx run", "libibverbs found none");
+	ret = crl_list_devices(&list, &n, err);
+	if (ret != 0)
+		return ret;
 	ret = find_device(list, n, cfg->device, &dev, err);
 	if (ret != 0)
 		goto undo_list;

@@ -43,13 +43,10 @@ static int
 list_mlx5(char (*bdfs)[16], unsigned max, unsigned *nr, struct crl_err *err)
 {
 	struct ibv_device **list;
-	int n = 0;
+	int n = 0, ret = crl_list_devices(&list, &n, err);
 
-	errno = 0;
-	list = ibv_get_device_list(&n);
-	if (list == NULL)
-		return crl_fail_errno(err, errno, "list RDMA devices",
-			"load mlx5_ib, or run under softcx run", "libibverbs found none");
+	if (ret != 0)
+		return ret;
 	*nr = 0;
 	for (int i = 0; i < n && *nr < max; i++) {
 		struct crl_dev_name name;

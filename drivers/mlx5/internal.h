@@ -76,6 +76,8 @@ struct crl_dev_name {
 	char bdf[16]; /* "": not a PCI device */
 	int numa_node;
 };
+/* The list to be freed by ibv_free_device_list(), or -ENODEV in words. */
+int crl_list_devices(struct ibv_device ***list, int *n, struct crl_err *err);
 void crl_dev_name_get(struct ibv_device *dev, struct crl_dev_name *name);
 /* "01:00.0" and "0000:01:00.0", any case, to the long form in lower case. -EINVAL: it is neither.
  */
