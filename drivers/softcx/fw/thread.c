@@ -65,6 +65,28 @@ create_without_signals(struct scx_fw_thread *t)
 	return rc;
 }
 
+/* Locks in the order of the array, control sides first: scx_nic_stop() does the same. */
+static void
+lock_all(struct scx_nic **nics, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		pthread_mutex_lock(&nics[i]->lock);
+	for (unsigned i = 0; i < nr; i++)
+		pthread_mutex_lock(&nics[i]->step_lock);
+}
+
+/* And let go of them, with a new idea of who steps. */
+static void
+set_and_unlock_all(struct scx_nic **nics, unsigned nr, struct scx_fw_thread *t)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		nics[i]->thread = t;
+		pthread_mutex_unlock(&nics[i]->step_lock);
+	}
+	for (unsigned i = 0; i < nr; i++)
+		pthread_mutex_unlock(&nics[i]->lock);
+}
+
 int
 scx_nic_start(struct scx_nic **nics, unsigned nr)
 {
@@ -80,17 +102,10 @@ scx_nic_start(struct scx_nic **nics, unsigned nr)
 	if (t == NULL)
 		return -ENOMEM;
 	t->nr = nr;
-	for (unsigned i = 0; i < nr; i++) {
-		t->nic[i] = nics[i];
-		pthread_mutex_lock(&nics[i]->lock);
-		pthread_mutex_lock(&nics[i]->step_lock);
-	}
+	memcpy(t->nic, nics, nr * sizeof(nics[0]));
+	lock_all(t->nic, nr);
 	rc = create_without_signals(t);
-	for (unsigned i = 0; i < nr; i++) {
-		nics[i]->thread = rc == 0 ? t : NULL;
-		pthread_mutex_unlock(&nics[i]->step_lock);
-		pthread_mutex_unlock(&nics[i]->lock);
-	}
+	set_and_unlock_all(t->nic, nr, rc == 0 ? t : NULL);
 	if (rc != 0)
 		free(t);
 	return -rc;
@@ -105,16 +120,11 @@ scx_nic_stop(struct scx_nic **nics, unsigned nr)
 
 		if (t == NULL)
 			continue;
-		for (unsigned k = 0; k < t->nr; k++)
-			pthread_mutex_lock(&t->nic[k]->lock);
+		/* The thread takes no lock: it is joined while nobody else can step or command. */
+		lock_all(t->nic, t->nr);
 		atomic_store_explicit(&t->stop, true, memory_order_release);
 		pthread_join(t->thread, NULL);
-		for (unsigned k = 0; k < t->nr; k++) {
-			pthread_mutex_lock(&t->nic[k]->step_lock);
-			t->nic[k]->thread = NULL;
-			pthread_mutex_unlock(&t->nic[k]->step_lock);
-			pthread_mutex_unlock(&t->nic[k]->lock);
-		}
+		set_and_unlock_all(t->nic, t->nr, NULL);
 		free(t);
 	}
 }
