@@ -174,7 +174,6 @@ receive_side_fails(void **state)
 	turn(&s, 1);
 	assert_int_equal(s.mode, CRL_MODE_FAILED);
 	assert_int_equal(n.ctl.parked, 1);
-	crl_rq_fill_released(n.q.rq.released, 4);
 	crl_cq_fill(n.q.rq.cq.cqe, 4);
 	memset(n.rq_rec, 0, sizeof(n.rq_rec));
 	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
@@ -203,7 +202,6 @@ rearm_waits_for_sends(void **state)
 	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
 	while (n.ctl.parked == 0)
 		turn(&s, 1);
-	crl_rq_fill_released(n.q.rq.released, 4);
 	crl_cq_fill(n.q.rq.cq.cqe, 4);
 	memset(n.rq_rec, 0, sizeof(n.rq_rec));
 	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
