@@ -32,9 +32,9 @@ struct scx_wire_ops {
 	unsigned (*recv)(struct scx_wire *w, struct scx_frame *f, unsigned nr);
 	void (*close)(struct scx_wire *w);
 	/*
-	 * NULL: what the NIC has no rule or no buffer for is lost, as on any wire. Else the data path
-	 * asks recv for one frame at a time, and hands one that it could not place back before it
-	 * asks again; it counts nothing then, and the wire decides how often to try.
+	 * NULL: what the NIC has no rule or no buffer for is lost, as on any wire. Else the data
+	 * path asks recv for one frame at a time, and hands one that it could not place back before
+	 * it asks again; it counts nothing then, and the wire decides how often to try.
 	 */
 	void (*back)(struct scx_wire *w);
 };

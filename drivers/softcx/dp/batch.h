@@ -53,6 +53,7 @@ scx_batch_done(struct scx_dp *dp)
 	for (i = 0; i < dp->batch.nr_done; i++)
 		scx_complete_send(dp, &dp->batch.done[i]);
 	dp->batch.nr_done = 0;
+	scx_cqe_publish(dp);
 }
 
 SCX_FN void

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The last stage of both directions: a CQE into the driver's CQ. The body is written first, the
- * qword with owner bit and opcode last, and the owner bit is the lap of the ring. Room is judged by
- * the driver's consumer record, read only when the copy of it says that the CQ is full.
+ * qword with owner bit and opcode last, and the owner bit is the lap of the ring. CQEs become valid
+ * in the order in which they were written, and at the latest at the end of a step. Room is judged
+ * by the driver's consumer record, read only when the copy of it says that the CQ is full.
  *
  * A CQ whose driver did not read in time fails: an event goes up, and its queues stop at their next
  * completion. Events follow the arm state that doorbell.h keeps.
@@ -11,6 +12,18 @@
 #define SCX_DP_COMPLETE_H
 
 #include "state.h"
+
+/* Make what was written valid. */
+SCX_FN void
+scx_cqe_publish(struct scx_dp *dp)
+{
+	uint32_t i;
+
+	for (i = 0; i < dp->pending.nr; i++)
+		scx_st64_release(dp->pending.cqe[i].at, dp->pending.cqe[i].tail);
+	dp->stats.cqes += dp->pending.nr;
+	dp->pending.nr = 0;
+}
 
 /* The eight qwords of a CQE as they lie in memory; built in registers, stored once. */
 struct scx_cqe {
@@ -37,26 +50,10 @@ scx_cq_overrun(struct scx_dp *dp, struct scx_cq *cq)
 		r->value[0] = 1; /* PRM, CQ error event: syndrome 1, overrun */
 }
 
-/*
- * True when the CQ takes one more CQE; else it has failed. Indices are compared modulo twice the
- * depth, which tells full from empty: net_mlx5 writes its send CQs' record from a 16-bit counter.
- */
-SCX_FN bool
-scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
+CRL_FN uint8_t *
+scx_cq_slot(const struct scx_cq *cq, uint32_t index)
 {
-	uint32_t depth = 1u << cq->q.log_depth;
-
-	if (SCX_UNLIKELY(cq->failed || !cq->used))
-		return false;
-	if (cq->q.overrun_ignore || cq->q.collapsed)
-		return true;
-	if (SCX_LIKELY(((cq->pi - cq->ci) & (2u * depth - 1u)) < depth))
-		return true;
-	cq->ci = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_CI]));
-	if (((cq->pi - cq->ci) & (2u * depth - 1u)) < depth)
-		return true;
-	scx_cq_overrun(dp, cq);
-	return false;
+	return cq->q.ring.base + (size_t)(index & cq->mask) * CRL_CQE_BYTES;
 }
 
 /* First lap: the driver must have put the invalid opcode there, or it took old bytes for a CQE. */
@@ -70,22 +67,58 @@ scx_cq_check_init(struct scx_dp *dp, struct scx_cq *cq, const uint8_t *cqe)
 		dp, SCX_DP_R_CQ_NOT_INIT, cq->q.cqn, cq->pi, cqe, CRL_CQE_BYTES, cq->pi, cqe[63]);
 }
 
+/*
+ * How many CQEs fit, by the driver's record if the copy of it says none. Indices are compared
+ * modulo twice the depth, which tells full from empty: net_mlx5 writes its send CQs' record from a
+ * 16-bit counter.
+ */
+SCX_FN uint32_t
+scx_cq_room(struct scx_cq *cq)
+{
+	uint32_t depth = 1u << cq->q.log_depth, used;
+
+	if (cq->q.overrun_ignore || cq->q.collapsed)
+		return depth;
+	used = (cq->pi - cq->ci) & (2u * depth - 1u);
+	if (used < depth)
+		return depth - used;
+	cq->ci = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_CI]));
+	used = (cq->pi - cq->ci) & (2u * depth - 1u);
+	return used < depth ? depth - used : 0;
+}
+
+/* cq->limit is reached: look closer, and set it anew. False when the CQ has failed. */
+SCX_FN bool
+scx_cq_prepare(struct scx_dp *dp, struct scx_cq *cq)
+{
+	bool first_lap = cq->pi >> cq->q.log_depth == 0;
+	uint32_t room;
+
+	if (cq->failed || !cq->used)
+		return false;
+	room = scx_cq_room(cq);
+	if (room == 0) {
+		scx_cq_overrun(dp, cq);
+		return false;
+	}
+	cq->limit = cq->pi + room;
+	if (SCX_UNLIKELY(first_lap) && (!cq->q.collapsed || cq->pi == 0)) {
+		scx_cq_check_init(dp, cq, scx_cq_slot(cq, cq->pi));
+		cq->limit = cq->pi + 1u;
+	}
+	return true;
+}
+
 SCX_SLOW void
 scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
 {
-	struct scx_dp_report *r = scx_report(dp, SCX_DP_CQ_EVENT, cq->q.cqn);
+	struct scx_dp_report *r;
 
+	scx_cqe_publish(dp); /* whoever is woken finds the CQE */
+	r = scx_report(dp, SCX_DP_CQ_EVENT, cq->q.cqn);
 	cq->armed = 0;
 	if (r != NULL)
 		r->index = cq->pi;
-}
-
-CRL_FN uint8_t *
-scx_cq_slot(const struct scx_cq *cq, uint32_t index)
-{
-	uint32_t slot = cq->q.collapsed ? 0 : index & ((1u << cq->q.log_depth) - 1u);
-
-	return cq->q.ring.base + (size_t)slot * CRL_CQE_BYTES;
 }
 
 /*
@@ -97,15 +130,26 @@ scx_cqe_write(struct scx_dp *dp, struct scx_cq *cq, const struct scx_cqe *c, boo
 {
 	uint8_t *e;
 
-	if (SCX_UNLIKELY(!scx_cq_room(dp, cq)))
+	if (SCX_UNLIKELY(cq->pi == cq->limit) && !scx_cq_prepare(dp, cq))
 		return false;
 	e = scx_cq_slot(cq, cq->pi);
-	if (SCX_UNLIKELY(cq->pi >> cq->q.log_depth == 0 && (!cq->q.collapsed || cq->pi == 0)))
-		scx_cq_check_init(dp, cq, e);
-	memcpy(e, c->w, 56);
-	scx_st64_release(e + 56, c->w[7] | (uint64_t)(cq->pi >> cq->q.log_depth & 1u) << 56);
+	/*
+	 * Word by word: a copy by wider moves would load what was just stored in halves, which
+	 * waits until all earlier stores, the payload's among them, have reached the cache.
+	 */
+	scx_st64(e, c->w[0]);
+	scx_st64(e + 8, c->w[1]);
+	scx_st64(e + 16, c->w[2]);
+	scx_st64(e + 24, c->w[3]);
+	scx_st64(e + 32, c->w[4]);
+	scx_st64(e + 40, c->w[5]);
+	scx_st64(e + 48, c->w[6]);
+	if (SCX_UNLIKELY(dp->pending.nr == SCX_PENDING_MAX))
+		scx_cqe_publish(dp);
+	dp->pending.cqe[dp->pending.nr].at = e + 56;
+	dp->pending.cqe[dp->pending.nr++].tail =
+		c->w[7] | (uint64_t)(cq->pi >> cq->q.log_depth & 1u) << 56;
 	cq->pi++;
-	dp->stats.cqes++;
 	if (SCX_UNLIKELY(cq->armed != 0) && (cq->armed == 1 || solicited))
 		scx_cq_event(dp, cq);
 	return true;

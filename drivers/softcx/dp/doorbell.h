@@ -61,6 +61,21 @@ scx_sq_record_overrun(struct scx_dp *dp, struct scx_sq *sq, uint32_t rec)
 	scx_queue_error(dp, sq->q.sqn, sq->ci, CRL_SYND_LOCAL_QP_OP, false);
 }
 
+/*
+ * Where a frame of a WQE starts depends on the length of the one before, so that reading on demand
+ * would be one cache miss after the other; what is posted is asked for ahead instead.
+ */
+SCX_FN void
+scx_sq_prefetch(struct scx_sq *sq)
+{
+	uint32_t mask = (1u << sq->q.log_depth) - 1u;
+
+	if ((uint16_t)(sq->ahead - sq->ci) > SCX_FETCH_AHEAD)
+		sq->ahead = sq->ci; /* it was overtaken */
+	while (sq->ahead != sq->pi && (uint16_t)(sq->ahead - sq->ci) < SCX_FETCH_AHEAD)
+		scx_prefetch_read(sq->q.ring.base + (size_t)(sq->ahead++ & mask) * CRL_WQEBB_BYTES);
+}
+
 /* Take the queue's record; runnable when something is posted. */
 SCX_FN void
 scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
@@ -78,9 +93,7 @@ scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 	}
 	sq->pi = rec;
 	scx_run_push(dp, sq);
-	/* The first WQEBBs will be fetched in a moment. */
-	scx_prefetch_read(sq->q.ring.base +
-			  (size_t)(sq->ci & ((1u << sq->q.log_depth) - 1u)) * CRL_WQEBB_BYTES);
+	scx_sq_prefetch(sq);
 }
 
 SCX_FN void

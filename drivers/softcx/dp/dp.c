@@ -5,8 +5,8 @@
  */
 #include "dp_all.h"
 
-CRL_STATIC_ASSERT(SCX_MATCH_BYTES == sizeof(((struct scx_headers *)0)->key),
-	"rules compare the parser's key");
+CRL_STATIC_ASSERT(
+	SCX_MATCH_BYTES == sizeof(((struct scx_seen *)0)->key), "rules compare the parser's key");
 CRL_STATIC_ASSERT(SCX_DP_SQ_MAX >= SCX_BATCH && SCX_REPORTS_KEPT >= 2 * SCX_BATCH_WQES,
 	"events of a batch fit");
 
@@ -25,7 +25,10 @@ scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed)
 int
 scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 {
-	return scx_apply(dp, cmd);
+	int rc = scx_apply(dp, cmd);
+
+	scx_cqe_publish(dp); /* of queues that were flushed */
+	return rc;
 }
 
 void
@@ -113,15 +116,15 @@ rx_begun(struct scx_dp *dp)
 static bool
 would_place(struct scx_dp *dp, const struct scx_frame *f)
 {
-	const struct scx_flow *fl;
-	struct scx_headers h;
+	const struct scx_target *to;
+	struct scx_seen seen;
 
-	scx_parse(&h, f->data, f->len);
-	fl = scx_steer(dp, &h);
-	if (fl->rq == NULL)
-		return fl->dest == SCX_FLOW_DROP && rx_begun(dp);
-	return fl->rq->q.state == SCX_WQ_RDY &&
-	       (fl->rq->ci != fl->rq->pi || scx_rq_refill(dp, fl->rq));
+	scx_examine(&seen, f);
+	to = scx_steer(dp, seen.key);
+	if (to->rq == NULL)
+		return to->dest == SCX_FLOW_DROP && rx_begun(dp);
+	return to->rq->q.state == SCX_WQ_RDY &&
+	       (to->rq->ci != to->rq->pi || scx_rq_refill(dp, to->rq));
 }
 
 /* A wire that takes frames back: one at a time, until the first that has no place yet. */

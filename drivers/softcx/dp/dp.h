@@ -162,9 +162,9 @@ struct scx_dp_stats {
 	uint64_t rx_too_long, tx_too_long; /* longer than the port's MTU allows */
 	uint64_t tx_errors, rx_errors;	   /* error CQEs, flushes not counted */
 	uint64_t doorbells, wqes, cqes;
-	uint64_t copied_bytes; /* by staging, besides the one copy to the receiver */
-	uint64_t flow_hits, flow_misses;
-	uint64_t reports_lost; /* refusals that found the report ring full */
+	uint64_t copied_bytes;		 /* by staging, besides the one copy to the receiver */
+	uint64_t flow_hits, flow_misses; /* results found in the cache; rule walks */
+	uint64_t reports_lost;		 /* refusals that found the report ring full */
 };
 void scx_dp_stats(const struct scx_dp *dp, struct scx_dp_stats *out);
 

@@ -81,6 +81,7 @@ scx_cq_set(struct scx_dp *dp, const struct scx_dp_cq *q)
 	scx_page_forget(dp, q->uar_page);
 	memset(cq, 0, sizeof(*cq));
 	cq->q = *q;
+	cq->mask = q->collapsed ? 0 : (1u << q->log_depth) - 1u;
 	cq->used = 1;
 	scx_pages_rebuild(dp);
 	return 0;
@@ -131,7 +132,7 @@ scx_sq_state(struct scx_dp *dp, uint32_t sqn, uint32_t state)
 		return -ENOENT;
 	if (state == SCX_WQ_RST || sq->q.state == SCX_WQ_RST) {
 		scx_run_remove(dp, sq);
-		sq->pi = sq->ci = 0;
+		sq->pi = sq->ci = sq->ahead = 0;
 		sq->first_err_told = 0;
 	}
 	sq->q.state = (uint8_t)state;
@@ -170,7 +171,7 @@ scx_rq_state(struct scx_dp *dp, uint32_t rqn, uint32_t state)
 		return -ENOENT;
 	before = rq->q.state;
 	if (state == SCX_WQ_RST || before == SCX_WQ_RST)
-		rq->pi = rq->ci = 0;
+		rq->pi = rq->ci = rq->look = 0;
 	rq->q.state = (uint8_t)state;
 	if (state == SCX_WQ_ERR && before == SCX_WQ_RDY)
 		scx_rq_flush(dp, rq);
@@ -262,8 +263,8 @@ scx_rule_add(struct scx_dp *dp, const struct scx_dp_rule *r)
 		if (dp->rule[dp->rule_order[at]].priority >= r->priority)
 			break;
 	}
-	memmove(&dp->rule_order[at + 1], &dp->rule_order[at],
-		(dp->nr_rules - at) * sizeof(dp->rule_order[0]));
+	for (b = dp->nr_rules; b > at; b--)
+		dp->rule_order[b] = dp->rule_order[b - 1];
 	dp->rule_order[at] = slot;
 	dp->nr_rules++;
 	scx_steer_changed(dp);
@@ -283,8 +284,8 @@ scx_rule_del(struct scx_dp *dp, uint32_t id)
 		return -ENOENT;
 	dp->nr_rules--;
 	dp->rule_free[SCX_DP_RULE_MAX - 1u - dp->nr_rules] = dp->rule_order[at];
-	memmove(&dp->rule_order[at], &dp->rule_order[at + 1],
-		(dp->nr_rules - at) * sizeof(dp->rule_order[0]));
+	for (; at < dp->nr_rules; at++)
+		dp->rule_order[at] = dp->rule_order[at + 1];
 	scx_steer_changed(dp);
 	return 0;
 }
@@ -300,6 +301,7 @@ scx_object_del(struct scx_dp *dp, enum scx_dp_op op, uint32_t num)
 
 	if (op == SCX_DP_CQ_DEL && cq != NULL) {
 		cq->used = 0;
+		cq->limit = cq->pi;
 		scx_pages_rebuild(dp);
 	} else if (op == SCX_DP_SQ_DEL && sq != NULL) {
 		scx_run_remove(dp, sq);

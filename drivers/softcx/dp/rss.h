@@ -49,8 +49,11 @@ SCX_FN void
 scx_hash_sort(uint8_t *a, uint8_t *b, uint32_t n)
 {
 	uint8_t t[16];
+	uint32_t i = 0;
 
-	if (memcmp(a, b, n) <= 0)
+	while (i < n && a[i] == b[i])
+		i++;
+	if (i == n || a[i] < b[i])
 		return;
 	memcpy(t, a, n);
 	memcpy(a, b, n);

@@ -243,7 +243,10 @@ scx_send_gathered(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
 		to += g->part[i].len;
 	}
 	if (hole != 0) {
-		memmove(copy, copy + hole, 12);
+		uint8_t addresses[12];
+
+		memcpy(addresses, copy + hole, sizeof(addresses));
+		memcpy(copy, addresses, sizeof(addresses));
 		scx_put_be16(copy + 12, (uint16_t)(tag >> 16));
 		scx_put_be16(copy + 14, (uint16_t)tag);
 	}

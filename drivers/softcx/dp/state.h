@@ -24,6 +24,8 @@ enum scx_wq_state { SCX_WQ_RST = 0, SCX_WQ_RDY = 1, SCX_WQ_ERR = 3 }; /* PRM: SQ
 struct scx_cq {
 	struct scx_dp_cq q;
 	uint32_t pi;	   /* CQEs written */
+	uint32_t limit;	   /* up to here CQEs are written without looking at room again */
+	uint32_t mask;	   /* index to slot; 0 when collapsed */
 	uint32_t ci;	   /* the driver's record when last looked at */
 	uint32_t arm_seen; /* arm word acted upon last */
 	uint32_t next;	   /* on the same UAR page */
@@ -38,6 +40,7 @@ struct scx_sq {
 	struct scx_dp_mkey *mkey; /* of the last lookup */
 	uint16_t pi;		  /* posted, by the record at the last doorbell */
 	uint16_t ci;		  /* fetched */
+	uint16_t ahead;		  /* asked for by prefetches */
 	uint8_t used;
 	uint8_t runnable;	/* stands in dp->run */
 	uint8_t first_err_told; /* CE 1: only the first failure makes a CQE */
@@ -50,6 +53,7 @@ struct scx_rq {
 	struct scx_cq *cq;
 	struct scx_dp_mkey *mkey;
 	uint16_t pi, ci;
+	uint16_t look; /* ci and the frames of this group that are still to be delivered */
 	uint8_t used;
 };
 
@@ -57,6 +61,9 @@ struct scx_page {
 	uint32_t sq, cq; /* heads of the lists of queues that name this page */
 };
 
+#define SCX_FETCH_AHEAD                                                                            \
+	32u /* WQEBBs that are on their way into the cache while one is worked on                  \
+	     */
 #define SCX_UAR_PAGES_MAX 4096u
 #define SCX_REPORTS	  512u /* power of two */
 #define SCX_REPORTS_KEPT  256u /* refusals leave so many for events, which must not be lost */
@@ -87,19 +94,39 @@ struct scx_batch {
 	struct scx_done done[SCX_BATCH_WQES + 1];
 };
 
-/* What the flow-result cache remembers of one flow, see steer.h. */
-struct scx_flow {
-	CRL_ALIGNAS(64) uint64_t key[8];
-	uint64_t generation;
+/*
+ * CQEs written but for their last qword, which is what makes them valid. Those of a group are made
+ * valid together, in order, because a driver that polls takes the cache line of the next CQE away
+ * from the NIC just before it would write it.
+ */
+#define SCX_PENDING_MAX 64u
+struct scx_pending {
+	uint32_t nr;
+	struct {
+		uint8_t *at;
+		uint64_t tail;
+	} cqe[SCX_PENDING_MAX];
+};
+
+/* Where frames of a flow go. */
+struct scx_target {
 	struct scx_rq *rq; /* NULL: drop */
 	uint32_t hash, flow_tag;
 	uint8_t hash_type; /* as in the CQE */
 	uint8_t dest;	   /* enum scx_flow_dest */
 };
+
+/* One slot of the flow-result cache, see steer.h. */
+struct scx_flow {
+	CRL_ALIGNAS(64) uint64_t key[8];
+	uint64_t generation;
+	struct scx_target to;
+};
 #define SCX_FLOW_SLOTS 4096u
 
 struct scx_dp {
 	struct scx_batch batch;
+	struct scx_pending pending;
 	uint8_t *uar;
 	uint32_t nr_uar_pages, nr_active;
 	uint32_t active[SCX_UAR_PAGES_MAX]; /* pages that a queue names */

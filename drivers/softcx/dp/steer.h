@@ -60,7 +60,7 @@ scx_rq_find(struct scx_dp *dp, uint32_t rqn)
 
 /* TIR to RQ; NULL when the TIR, its table or its queue is not there. */
 SCX_FN struct scx_rq *
-scx_tir_rq(struct scx_dp *dp, uint32_t tirn, struct scx_flow *fl)
+scx_tir_rq(struct scx_dp *dp, uint32_t tirn, const uint64_t *key, struct scx_target *to)
 {
 	uint32_t slot = tirn & (SCX_DP_TIR_MAX - 1u);
 	const struct scx_dp_tir *t = &dp->tir[slot];
@@ -68,7 +68,7 @@ scx_tir_rq(struct scx_dp *dp, uint32_t tirn, struct scx_flow *fl)
 
 	if (!dp->tir_used[slot] || t->tirn != tirn)
 		return NULL;
-	fl->hash = scx_rss_hash(t, (const uint8_t *)fl->key, &fl->hash_type);
+	to->hash = scx_rss_hash(t, (const uint8_t *)key, &to->hash_type);
 	if (!t->use_rqt)
 		return scx_rq_find(dp, t->rqn);
 	rqt = &dp->rqt[t->rqtn & (SCX_DP_RQT_MAX - 1u)];
@@ -76,30 +76,26 @@ scx_tir_rq(struct scx_dp *dp, uint32_t tirn, struct scx_flow *fl)
 		return NULL;
 	/* A power of two is the rule, and then this is the low bits; anything else is once a flow.
 	 */
-	return scx_rq_find(dp, rqt->rqn[fl->hash % rqt->len]);
+	return scx_rq_find(dp, rqt->rqn[to->hash % rqt->len]);
 }
 
-/* The walk. fl->key is set. */
+/* The walk, for a key under the relevant bits. */
 SCX_SLOW void
-scx_steer_walk(struct scx_dp *dp, struct scx_flow *fl)
+scx_steer_walk(struct scx_dp *dp, const uint64_t *key, struct scx_target *to)
 {
 	uint32_t i;
 
-	fl->rq = NULL;
-	fl->hash = 0;
-	fl->hash_type = 0;
-	fl->flow_tag = 0;
-	fl->dest = SCX_FLOW_DEFAULT_MISS;
-	fl->generation = dp->generation;
+	memset(to, 0, sizeof(*to));
+	to->dest = SCX_FLOW_DEFAULT_MISS;
 	for (i = 0; i < dp->nr_rules; i++) {
 		const struct scx_dp_rule *r = &dp->rule[dp->rule_order[i]];
 
-		if (!scx_rule_matches(r, fl->key))
+		if (!scx_rule_matches(r, key))
 			continue;
-		fl->dest = r->dest;
-		fl->flow_tag = r->flow_tag & 0xffffffu;
+		to->dest = r->dest;
+		to->flow_tag = r->flow_tag & 0xffffffu;
 		if (r->dest == SCX_FLOW_TIR)
-			fl->rq = scx_tir_rq(dp, r->tirn, fl);
+			to->rq = scx_tir_rq(dp, r->tirn, key, to);
 		return;
 	}
 }
@@ -117,27 +113,26 @@ scx_flow_slot(const uint64_t *k)
 }
 CRL_STATIC_ASSERT(SCX_FLOW_SLOTS == 1u << 12, "scx_flow_slot takes the top 12 bits");
 
-/* The flow of these headers, walked for if it is not cached. Valid until the next call. */
-SCX_FN const struct scx_flow *
-scx_steer(struct scx_dp *dp, const struct scx_headers *h)
+/* Where frames with these headers go; walked for if it is not cached. Valid until the next call. */
+SCX_FN const struct scx_target *
+scx_steer(struct scx_dp *dp, const uint64_t *headers)
 {
 	uint64_t key[8], diff = 0;
 	struct scx_flow *fl;
 	uint32_t i;
 
 	for (i = 0; i < 8; i++)
-		key[i] = h->key[i] & dp->relevant[i];
+		key[i] = headers[i] & dp->relevant[i];
 	fl = &dp->flow[scx_flow_slot(key)];
 	for (i = 0; i < 8; i++)
 		diff |= key[i] ^ fl->key[i];
-	if (SCX_LIKELY((diff | (fl->generation ^ dp->generation)) == 0)) {
-		dp->stats.flow_hits++;
-		return fl;
-	}
+	if (SCX_LIKELY((diff | (fl->generation ^ dp->generation)) == 0))
+		return &fl->to;
 	dp->stats.flow_misses++;
 	memcpy(fl->key, key, sizeof(key));
-	scx_steer_walk(dp, fl);
-	return fl;
+	fl->generation = dp->generation;
+	scx_steer_walk(dp, key, &fl->to);
+	return &fl->to;
 }
 
 #endif /* SCX_DP_STEER_H */
