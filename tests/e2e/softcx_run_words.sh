@@ -74,8 +74,14 @@ grep -q 'never opened' "$T/out" && fail "ibv_devinfo: said that it never opened 
 	fail "two programs, one after the other: $(cat "$T/out")"
 
 # Signals go to the program, once, and to its whole terminal life: it may catch them.
-"$SOFTCX" run -- bash -c 'trap "echo caught; n=\$((n + 1))" TERM; echo up; while [ "${n:-0}" = 0 ]; do sleep 0.05; done; sleep 0.3; exit $n' \
-	>"$T/out" 2>"$T/err" &
+cat >"$T/catcher" <<'C'
+trap 'echo caught; n=$((n + 1))' TERM
+echo up
+while [ "${n:-0}" = 0 ]; do sleep 0.05; done
+sleep 0.3
+exit "$n"
+C
+"$SOFTCX" run -- bash "$T/catcher" >"$T/out" 2>"$T/err" &
 PID=$!
 up()
 {
