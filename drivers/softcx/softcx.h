@@ -56,6 +56,7 @@ struct scx_nic_cfg {
 	uint32_t nr_uar_pages;
 };
 
+/* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults. The wire stays the caller's then. */
 int scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **nic);
 void scx_nic_destroy(struct scx_nic *nic);
 
@@ -108,7 +109,9 @@ int scx_port_mtu(struct scx_nic *nic, uint32_t mtu); /* bytes of Ethernet payloa
 void scx_port_link(struct scx_nic *nic, int up); /* makes a port change event */
 
 /* The data path: its own thread, or one bounded step at a time (returns what it did, 0 = idle). */
-int scx_nic_start(struct scx_nic **nics, unsigned nr); /* one thread steps them all */
+/* One thread steps them all; -EBUSY: one of them has a thread, -EAGAIN: no thread to be had. */
+int scx_nic_start(struct scx_nic **nics, unsigned nr);
+/* Ends the threads that step them, for all NICs that were started together with one of these. */
 void scx_nic_stop(struct scx_nic **nics, unsigned nr);
 unsigned scx_nic_poll(struct scx_nic *nic);
 
