@@ -40,7 +40,7 @@ test_round(struct crl_port *port)
 	uint64_t cookie = 0;
 	uint32_t len = 0;
 
-	for (unsigned i = 0; i < 1000; i++) { /* several laps of both rings */
+	for (unsigned i = 0; i < 600; i++) { /* more than a lap of both rings */
 		uint8_t *f = t->dev.txbuf.addr;
 
 		frame_udp(f, t->dev.mac, 4000, (uint16_t)i);
@@ -141,6 +141,44 @@ test_bad_key(struct crl_ctx *ctx)
 	CHECK(seen.event.err.wqe_bytes[3] == CRL_OPCODE_SEND, "no WQE bytes");
 }
 
+/*
+ * An engine that gives receive slots back but not CQEs: the NIC finds no room for a CQE, and says
+ * so by an event of the CQ.
+ */
+static void
+test_cq_overrun(struct crl_ctx *ctx, struct crl_port *port)
+{
+	struct test_queue *t =
+		&queues[0]; /* rules lead to the first; its CQ is as deep as its RQ */
+	struct crl_flow *flow = flow_to(port, CRL_MATCH_IPV4 | CRL_MATCH_UDP, 0, 1);
+	struct crl_rq *rq = &t->dev.rq;
+	struct crl_event ev = {.type = CRL_EVENT_LOST};
+	uint64_t cookie, end;
+	char line[512];
+
+	for (unsigned i = 0; i < 2u << rq->log_depth && ev.type != CRL_EVENT_CQ_ERROR; i++) {
+		struct crl_pkt pkt;
+		uint32_t n;
+
+		send_at(t, 0, t->dev.txbuf.lkey);
+		if (!sent(t, &cookie))
+			break;
+		crl_cq_giveback(&t->dev.sq.cq);
+		if (crl_rq_poll(rq, &t->dev.error[CRL_QERROR_RQ], &pkt, 1, &n) == CRL_OK)
+			crl_rq_release(rq, pkt.index);
+		crl_rq_collect(rq);
+		crl_st_be32(&rq->dbrec[CRL_DBREC_RCV_WORD], crl_index16(rq->pi));
+		crl_event_next(ctx, &ev, 1);
+	}
+	for (end = crl_now_ns() + WAIT_NS; ev.type != CRL_EVENT_CQ_ERROR && crl_now_ns() < end;)
+		crl_event_next(ctx, &ev, 1);
+	CHECK(ev.type == CRL_EVENT_CQ_ERROR && ev.queue == t->q, "no event (type %d)",
+		(int)ev.type);
+	printf("%s\n", crl_err_str(&ev.err, line, sizeof(line)));
+	CHECK(strstr(line, "receive CQ of queue 0") != NULL, "the event names another CQ");
+	must(crl_flow_del(flow, &err), &err, "delete the flow");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -161,6 +199,7 @@ main(int argc, char **argv)
 	test_round(port);
 	test_rss(port);
 	test_bad_key(ctx);
+	test_cq_overrun(ctx, port);
 	for (unsigned i = 0; i < NR_QUEUES; i++)
 		queue_down(port, &queues[i]);
 	must(crl_region_dereg(tx, &err), &err, "deregister frames");
