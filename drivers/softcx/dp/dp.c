@@ -105,7 +105,7 @@ rx_begun(struct scx_dp *dp)
 	for (unsigned i = 0; i < SCX_DP_RQ_MAX && !dp->rx_begun; i++) {
 		const struct scx_rq *rq = &dp->rq[i];
 
-		dp->rx_begun = rq->q.state == SCX_WQ_RDY &&
+		dp->rx_begun = rq->used && rq->q.state == SCX_WQ_RDY &&
 			       (uint16_t)crl_bswap32(scx_ld32_acquire(
 				       &rq->q.dbrec[CRL_DBREC_RCV_WORD])) != rq->ci;
 	}
