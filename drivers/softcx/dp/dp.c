@@ -96,8 +96,8 @@ wire_send(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 }
 
 /*
- * Has the driver ever posted a receive buffer? Before it has, a rule that drops is one of those that
- * a driver makes and removes to find out what the NIC can do, and not meant for any frame.
+ * Has the driver ever posted a receive buffer? Before it has, a rule that drops is one of those
+ * that a driver makes and removes to find out what the NIC can do, and not meant for any frame.
  */
 static bool
 rx_begun(struct scx_dp *dp)
