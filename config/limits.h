@@ -60,7 +60,32 @@
 #define SCX_IDLE_NS	5000000u
 #define SCX_IDLE_NAP_NS 40000u
 
+#define SCX_UAR_PAGES_MAX  4096u
+#define SCX_IPV6_EXT_MAX   8u /* headers followed before layer 4 counts as not there */
+#define SCX_CONF_PORTS_MAX 8u /* ports of one softcx run */
+
+/* ---- DPDK's side, and carillon-testpmd ---- */
+
+#define CRL_EAL_DEVS_MAX    32u
+#define CRL_GPUDEVS_MAX	    32u
+#define CRL_PORT_QUEUES_MAX 64u /* of ours on one port */
+#define CRL_FLOW_QUEUES_MAX 64u /* that one rule spreads over */
+#define CRL_TP_PORTS_MAX    8u
+#define CRL_TP_QUEUES_MAX   64u
+#define CRL_TP_CORES_MAX    64u
+#define CRL_TP_ERRORS_MAX   16u /* kept for telemetry and the report */
+
 /* ---- How they relate ---- */
+
+#if CRL_TP_QUEUES_MAX > CRL_PORT_QUEUES_MAX || CRL_FLOW_QUEUES_MAX > CRL_PORT_QUEUES_MAX
+#error "what testpmd may ask for, and what a rule may name, a port must be able to hold"
+#endif
+#if CRL_TP_PORTS_MAX > CRL_EAL_DEVS_MAX || CRL_TP_PORTS_MAX > SCX_CONF_PORTS_MAX
+#error "a port is a device of EAL's, and in tests one of softcx's"
+#endif
+#if CRL_FLOW_QUEUES_MAX > SCX_DP_RQT_LEN
+#error "the queues of a rule stand in one indirection table"
+#endif
 
 #if CRL_DEPTH_MAX != 1u << CRL_LOG_DEPTH_MAX
 #error "the two ways of saying the greatest depth differ"

@@ -19,9 +19,6 @@
 #include "gpu_queues/control.h"
 #include "options.h"
 
-#define CRL_TP_PORTS_MAX  8u
-#define CRL_TP_ERRORS_MAX 16u /* kept for telemetry and the report */
-
 struct crl_tp_queue {
 	struct crl_queue *queue;
 	struct crl_queue_dev dev; /* what the engine runs on; its counters are host memory */

@@ -10,10 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/limits.h"
 #include "gpu_queues/engine.h"
-
-#define CRL_TP_QUEUES_MAX 64u
-#define CRL_TP_CORES_MAX  64u
 
 enum crl_tp_rings {
 	CRL_TP_RINGS_DEFAULT, /* in GPU memory when --gpu was given, else in host memory */

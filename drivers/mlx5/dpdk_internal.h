@@ -13,10 +13,6 @@
 #include "eal_args.h"
 #include "internal.h"
 
-#define CRL_GPUDEVS_MAX	    32u
-#define CRL_PORT_QUEUES_MAX 64u
-#define CRL_FLOW_QUEUES_MAX 64u
-
 struct crl_gpu;
 
 struct crl_gpudev {

@@ -8,8 +8,6 @@
 
 #include "carillon/carillon.h"
 
-#define CRL_EAL_DEVS_MAX 32u
-
 struct crl_eal_dev {
 	char bdf[16];
 	const char *devargs; /* what followed the address and its comma, in argv; "": nothing */

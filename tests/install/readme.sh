@@ -12,7 +12,8 @@ bad=0
 	exit 77
 }
 # Indented lines; one that ends in a backslash goes on in the next.
-mapfile -t lines < <(sed -n '/^## A shell to work in/,/^## /{s/^    //p}' "$readme" | sed -e ':a' -e '/\\$/N; s/\\\n *//; ta')
+mapfile -t lines < <(sed -n '/^## A shell to work in/,/^## /{s/^    //p}' "$readme" |
+	sed -e ':a' -e '/\\$/N; s/\\\n *//; ta')
 [ "${#lines[@]}" -gt 2 ] || {
 	echo "the README's section has ${#lines[@]} commands"
 	exit 1

@@ -50,8 +50,6 @@ struct scx_headers {
 #define SCX_KEY_V4    (4u << 9)
 #define SCX_KEY_V6    (6u << 9)
 
-#define SCX_IPV6_EXT_MAX 8u /* headers followed before layer 4 counts as not there */
-
 SCX_FN void
 scx_parse_l4(struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t off, uint16_t *bits)
 {

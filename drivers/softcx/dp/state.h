@@ -61,10 +61,8 @@ struct scx_page {
 	uint32_t sq, cq; /* heads of the lists of queues that name this page */
 };
 
-#define SCX_FETCH_AHEAD                                                                            \
-	32u /* WQEBBs that are on their way into the cache while one is worked on                  \
-	     */
-#define SCX_UAR_PAGES_MAX 4096u
+/* WQEBBs that are on their way into the cache while one is worked on. */
+#define SCX_FETCH_AHEAD	  32u
 #define SCX_REPORTS	  512u /* power of two */
 #define SCX_REPORTS_KEPT  256u /* refusals leave so many for events, which must not be lost */
 

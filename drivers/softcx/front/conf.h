@@ -23,8 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../../config/limits.h"
+
 #define SCX_CONF_ENV	   "SOFTCX_CONFIG"
-#define SCX_CONF_PORTS_MAX 8u
 #define SCX_CONF_PATH	   256u	    /* bytes of a path or plan with its NUL */
 #define SCX_CONF_BYTES	   16384u   /* bytes of the whole text with its NUL */
 #define SCX_CONF_OPENED	   "opened" /* name of the mark in the state folder */
