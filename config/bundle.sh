@@ -36,7 +36,7 @@ esac
 
 "$top/config/setup.sh"
 mkdir -p "$work"
-[ -f "$build/build.ninja" ] || meson setup "$build" "$top" --prefix=/opt/carillon >"$work/setup.log" 2>&1 ||
+[ -f "$build/build.ninja" ] || meson setup "$build" "$top" --prefix=/opt/carillon --libdir=lib >"$work/setup.log" 2>&1 ||
 	die "meson setup failed; see $work/setup.log"
 ninja -C "$build" >"$work/build.log" 2>&1 || die "the build failed; see $work/build.log"
 rm -rf "$work/root" "$work/carillon-bundle"
@@ -66,6 +66,8 @@ for p in "${pmds[@]}"; do
 	ln -s "../$soname" "$b/lib/pmds/$soname"
 done
 
+[ ! -e "$b/lib/librte_gpu_crl.so" ] || ln -s ../librte_gpu_crl.so "$b/lib/pmds/librte_gpu_crl.so"
+
 # The closure of all of them, less what glibc and the GPU driver bring on any machine.
 for f in "$b"/bin/* "$b"/lib/*.so*; do
 	ldd "$f" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }'
@@ -77,6 +79,12 @@ done | sort -u | while read -r soname path; do
 done
 [ ! -e "$b/lib/libmlx5.so.1" ] || ln -sf libmlx5.so.1 "$b/lib/libmlx5-rdmav34.so"
 find "$b/bin" "$b/lib" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
+
+# EAL also loads every driver of the folder compiled into it, where the target has the same DPDK
+# installed: a second copy of each plugin, which panics it. In this copy the path names no folder.
+pmd_path=/usr/lib/$multiarch/dpdk/pmds-
+grep -q "$pmd_path" "$b"/lib/librte_eal.so.* || die "librte_eal has no $pmd_path in it: what does EAL load there?"
+sed -i "s|$pmd_path|${pmd_path/usr/---}|g" "$b"/lib/librte_eal.so.*
 
 # One small launcher a program: libraries and drivers of the bundle, wherever it lies.
 launcher() {
