@@ -130,7 +130,7 @@ crl_eal_init(int argc, char **argv, struct crl_eal **out, struct crl_err *err)
 			"rte_eal_init refused its arguments or found no memory");
 		goto undo_ctx;
 	}
-	ret = eal->args.from[used];
+	ret = crl_eal_args_used(&eal->args, argc, used);
 	argv[ret] = argv[0];
 	*out = eal;
 	return ret;

@@ -227,6 +227,15 @@ crl_eal_args_split(int argc, char **argv, const char (*bdfs)[16], unsigned nr,
 	return 0;
 }
 
+int
+crl_eal_args_used(const struct crl_eal_args *args, int argc, int used)
+{
+	/* The argument after it is the first that EAL left alone, or there is none. */
+	int next = used + 1 < args->argc ? args->from[used + 1] : argc;
+
+	return next - 1;
+}
+
 void
 crl_eal_args_free(struct crl_eal_args *args)
 {

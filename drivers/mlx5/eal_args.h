@@ -31,6 +31,8 @@ struct crl_eal_args {
  */
 int crl_eal_args_split(int argc, char **argv, const char (*bdfs)[16], unsigned nr,
 	struct crl_eal_args *out, struct crl_err *err);
+/* What rte_eal_init() says it used of args->argv, as a number of the caller's argc arguments. */
+int crl_eal_args_used(const struct crl_eal_args *args, int argc, int used);
 void crl_eal_args_free(struct crl_eal_args *args);
 
 /* True when the devargs hold key=... . */

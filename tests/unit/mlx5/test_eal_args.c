@@ -117,6 +117,33 @@ test_from(void **state)
 	crl_eal_args_free(&args);
 }
 
+/* rte_eal_init() returns the index of the argument before the first that it left alone. */
+static void
+test_used(void **state)
+{
+	(void)state;
+	/* p -a NONE: all three are EAL's; of the caller's, all three too. */
+	assert_int_equal(split("p -a 01:00.0"), 0);
+	assert_int_equal(crl_eal_args_used(&args, 3, 2), 2);
+	crl_eal_args_free(&args);
+	/* p -a NONE -l 0 file: EAL stops before the word that is no option. */
+	assert_int_equal(split("p -l 0 -a 01:00.0 file"), 0);
+	assert_int_equal(crl_eal_args_used(&args, 6, 4), 4);
+	crl_eal_args_free(&args);
+	/* p -b B -b B -b B -- -i: to the caller's "--". */
+	assert_int_equal(split("p -- -i"), 0);
+	assert_int_equal(crl_eal_args_used(&args, 3, 7), 1);
+	crl_eal_args_free(&args);
+	/* p -b B -b B -b B --: the "--" is the last. */
+	assert_int_equal(split("p --"), 0);
+	assert_int_equal(crl_eal_args_used(&args, 2, 7), 1);
+	crl_eal_args_free(&args);
+	/* p -b B -b B -b B: nothing of the caller's but its name. */
+	assert_int_equal(split("p"), 0);
+	assert_int_equal(crl_eal_args_used(&args, 1, 6), 0);
+	crl_eal_args_free(&args);
+}
+
 static void
 test_refusals(void **state)
 {
@@ -167,6 +194,7 @@ main(void)
 		cmocka_unit_test(test_others_stay),
 		cmocka_unit_test(test_no_allow),
 		cmocka_unit_test(test_from),
+		cmocka_unit_test(test_used),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_devargs),
 		cmocka_unit_test(test_bdf),
