@@ -61,14 +61,24 @@ battery()
 
 dump_start()
 {
-	ip netns exec peer tcpdump -q -i w1 -s 0 -B 32768 -w "$T/$1.pcap" >"$T/tcpdump.log" 2>&1 &
+	ip netns exec peer tcpdump -q -i w1 -s 0 -B 32768 -U --immediate-mode -w "$T/$1.pcap" >"$T/tcpdump.log" 2>&1 &
 	DUMP=$!
 	wait_for 5 grep -q 'listening on' "$T/tcpdump.log" || die "tcpdump: $(cat "$T/tcpdump.log")"
 }
 
+# What tcpdump has not written when it is told to stop, it throws away.
+dump_written()
+{
+	local before
+
+	before=$(stat -c %s "$1")
+	sleep 0.3
+	[ "$(stat -c %s "$1")" = "$before" ]
+}
+
 dump_end()
 {
-	sleep 0.3
+	wait_for 10 dump_written "$T/$1.pcap" || fail 'tcpdump does not come to rest'
 	stop_pid $DUMP
 	grep -q '^0 packets dropped by kernel' "$T/tcpdump.log" ||
 		fail "tcpdump lost some: $(tail -n 1 "$T/tcpdump.log")"
@@ -101,3 +111,25 @@ for target in 10.1.0.2 fd00::2; do
 done
 pmd_quit
 dump_end swap
+
+# Our own testpmd answers v4 and v6, and asks nothing of the peer: it answers ARP and neighbour
+# solicitations too.
+[ -n "${CARILLON_TESTPMD:-}" ] || exit 0
+note 'carillon-testpmd, icmpecho, IPv4 and IPv6'
+ip -n peer neigh flush dev w1
+ip -n peer neigh del 10.1.0.2 dev w1 2>/dev/null
+ip -n peer neigh del fd00::2 dev w1 2>/dev/null
+PMD_LOG=$T/ours.log
+"$SOFTCX" run --wire veth:w0 -- "$CARILLON_TESTPMD" -l 0,1 --no-huge -m 256 --no-shconf \
+	-a "${BDFS[0]}" -- --forward-mode=icmpecho --mbuf-size=9216 --rxd=1024 --txd=1024 \
+	--stats-period=1 </dev/null >"$PMD_LOG" 2>&1 &
+OURS=$!
+wait_for 20 grep -q 'NIC statistics for port 0' "$PMD_LOG" || die 'carillon-testpmd does not start'
+dump_start ours
+for target in 10.1.0.2 fd00::2; do
+	battery $target
+done
+stop_pid $OURS 10
+is 'exit status of carillon-testpmd' "$RC" 0
+dump_end ours
+pmd_clean
