@@ -58,9 +58,10 @@ plain_start()
 	pmd_sync 30 || die "testpmd did not reach its prompt"
 }
 
+# circle BURSTS: of 32 packets, which go round
 circle()
 {
-	pmd_do 'start tx_first 8'
+	pmd_do "start tx_first $1"
 	sleep 0.5
 	pps 0 rx_good_packets
 	pmd_do stop 20
@@ -71,13 +72,21 @@ loopback_mlx5()
 {
 	SCX=() DEVARGS=${1:-}
 	pmd_start mlx5 --rxq=1 --txq=1 --rxd=1024 --txd=1024 --forward-mode=io
-	circle
+	circle 8
 }
 
 loopback_memif()
 {
 	memif_start
-	circle
+	circle 8
+}
+
+# As many packets on their way as carillon-testpmd's --tx-first sends
+loopback_mlx5_burst()
+{
+	SCX=() DEVARGS=''
+	pmd_start mlx5 --rxq=1 --txq=1 --rxd=1024 --txd=1024 --forward-mode=io
+	circle 1
 }
 
 # What reaches the other end of the veth, by the kernel's count
@@ -123,7 +132,7 @@ loopback_engine()
 		-a "${BDFS[0]}" -- --forward-mode=io --rings=host --rxq=1 --txq=1 --rxd=1024 \
 		--txd=1024 --tx-first --duration="$((SPAN + 1))" --stats-period=1 >"$log" 2>&1 ||
 		note "carillon-testpmd: status $?: $(tail -n 2 "$log")"
-	PPS=$(sed -n 's/.*Rx-pps: *\([0-9]*\).*/\1/p' "$log" | sort -n | awk '
+	PPS=$(sed -n 's/.*Rx-pps: *\([1-9][0-9]*\).*/\1/p' "$log" | sort -n | awk '
 		{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : 0 }')
 }
 
@@ -162,7 +171,7 @@ versus '  the same, txq_mpw_en=0,txq_inline_max=0' loopback_mlx5 loopback_memif 
 	txq_mpw_en=0,txq_inline_max=0
 versus 'txonly to a veth, softcx : net_af_packet' veth_mlx5 veth_af_packet
 if [ -n "${CARILLON_TESTPMD:=$(command -v carillon-testpmd)}" ]; then
-	versus 'softcx loopback, our engine : testpmd io' loopback_engine loopback_mlx5
+	versus 'softcx loopback, our engine : testpmd io' loopback_engine loopback_mlx5_burst
 else
 	echo 'no carillon-testpmd: its engines are not measured'
 fi
