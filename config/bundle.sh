@@ -36,14 +36,16 @@ esac
 
 "$top/config/setup.sh"
 mkdir -p "$work"
-[ -f "$build/build.ninja" ] || meson setup "$build" "$top" --prefix=/opt/carillon --libdir=lib >"$work/setup.log" 2>&1 ||
+[ -f "$build/build.ninja" ] ||
+	meson setup "$build" "$top" --prefix=/opt/carillon --libdir=lib >"$work/setup.log" 2>&1 ||
 	die "meson setup failed; see $work/setup.log"
 ninja -C "$build" >"$work/build.log" 2>&1 || die "the build failed; see $work/build.log"
 rm -rf "$work/root" "$work/carillon-bundle"
 DESTDIR=$work/root meson install -C "$build" --no-rebuild >"$work/install.log" 2>&1 ||
 	die "meson install failed; see $work/install.log"
 prefix=$work/root$(meson introspect --buildoptions "$build" |
-	/usr/bin/python3 -c 'import json,sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"]=="prefix"))')
+	/usr/bin/python3 -c 'import json, sys
+print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
 
 b=$work/carillon-bundle
 mkdir -p "$b/bin" "$b/lib/pmds" "$b/share"
@@ -73,7 +75,8 @@ for f in "$b"/bin/* "$b"/lib/*.so*; do
 	ldd "$f" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }'
 done | sort -u | while read -r soname path; do
 	case $soname in
-	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux* | libcuda.so.* | libresolv.so.*) ;;
+	libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libresolv.so.* | \
+		ld-linux* | libcuda.so.*) ;;
 	*) [ -e "$b/lib/$soname" ] || cp -L "$path" "$b/lib/$soname" ;;
 	esac
 done

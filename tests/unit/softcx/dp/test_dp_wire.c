@@ -238,7 +238,7 @@ test_patient_wire(void **state)
 	assert_int_equal(s.rx_no_buffer + s.rx_no_match, 0);
 }
 
-/* A drop rule before the first posted receive buffer is a driver's probe: no frame is lost to it. */
+/* A drop rule before the first posted receive buffer is a driver's probe: no frame is lost. */
 static void
 test_patient_wire_probe(void **state)
 {
