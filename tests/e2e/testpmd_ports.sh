@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Two ports of softcx under one unmodified testpmd, paired: what comes in on one wire leaves on the
-# other, in order and unchanged, in both directions at once; then a link that goes down and up.
+# other, unchanged, in both directions at once; again after the ports were stopped and started, and
+# after one was taken away and came back.
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd stdbuf python3 tshark
 
