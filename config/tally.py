@@ -14,6 +14,7 @@ import sys
 GOOD_REASONS = [
     r"no nvcc",
     r"no GPU",
+    r"no NVIDIA driver",
     r"no ConnectX",
     r"kernel (has|lacks|without)",
     r"this kernel",
