@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,6 +75,26 @@ at(const char *dir, const char *name)
 	return path;
 }
 
+/*
+ * The machine's node when it has one; -1 with several: the model is on no node. Programs that ask for
+ * memory on the NIC's node take -1 for a node of theirs at best.
+ */
+static int
+only_node(void)
+{
+	FILE *f = fopen("/sys/devices/system/node/online", "re");
+	char text[32] = "", *end;
+	long node;
+
+	if (!f)
+		return -1;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	node = strtol(text, &end, 10);
+	return end != text && (*end == '\n' || !*end) ? (int)node : -1;
+}
+
 static void
 put_pci(struct tree *t, const char *dir, const char *bdf, const struct scx_identity *id)
 {
@@ -88,7 +109,7 @@ put_pci(struct tree *t, const char *dir, const char *bdf, const struct scx_ident
 	put(t, at(dir, "subsystem_device"), "0x0016\n");
 	put(t, at(dir, "class"), "0x020000\n");
 	put(t, at(dir, "revision"), "0x00\n");
-	put(t, at(dir, "numa_node"), "-1\n");
+	put(t, at(dir, "numa_node"), "%d\n", only_node());
 	put(t, at(dir, "max_vfs"), "0\n");
 	put(t, at(dir, "resource"), "%s", resource);
 	put(t, at(dir, "modalias"), "pci:v000015B3d0000%04Xsv000015B3sd00000016bc02sc00i00\n",

@@ -23,6 +23,7 @@ struct crl_tp_queue {
 	struct crl_queue *queue;
 	struct crl_queue_dev dev; /* what the engine runs on; its counters are host memory */
 	struct crl_watch watch;	  /* heartbeat only: errors come as events */
+	struct crl_qstats base;	  /* at the last start or clear */
 	int lcore;		  /* that runs it, -1: a GPU does */
 };
 
@@ -42,8 +43,9 @@ struct crl_tp_port {
 	struct crl_tp_queue *queues;
 	struct crl_region *tx_region; /* txonly and tx-first: frames of our own */
 	struct crl_flow *flow;
-	struct crl_tp_counts base;  /* at the last clear */
-	struct crl_tp_counts shown; /* at the last print, for rates */
+	struct crl_tp_counts base;     /* of NIC statistics: at the last clear */
+	struct crl_tp_counts fwd_base; /* of forward statistics: at the last start or clear */
+	struct crl_tp_counts shown;    /* at the last print, for rates */
 	uint64_t shown_ns;
 };
 
@@ -67,6 +69,7 @@ struct crl_tp_app {
 	pthread_mutex_t lock;
 	struct crl_err errors[CRL_TP_ERRORS_MAX];
 	uint64_t nr_errors; /* all that came; the array keeps the first */
+	uint64_t nr_failed; /* those after which a queue or a device does no more work */
 };
 
 /* ports.c. On failure everything that was opened is closed again. */
@@ -90,6 +93,9 @@ int crl_tp_cpu_loop(void *app);
 /* stats.c */
 void crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c);
 void crl_tp_counts_sub(struct crl_tp_counts *a, const struct crl_tp_counts *b);
+/* Both count from here on, as testpmd's clear port stats and clear fwd stats; a start is the latter. */
+void crl_tp_clear_nic(struct crl_tp_app *app);
+void crl_tp_clear_forward(struct crl_tp_app *app);
 void crl_tp_print_config(const struct crl_tp_app *app, FILE *f);
 const char *crl_tp_nic_step(void);
 void crl_tp_print_path(const struct crl_tp_app *app, FILE *f);

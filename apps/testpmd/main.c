@@ -15,6 +15,7 @@
 
 #define LOOP_NS	   2000000     /* between two rounds of the control loop */
 #define STALL_NS   2000000000u /* an engine without heartbeat for so long is reported */
+#define MISSED_NS  1000000000u /* a 32-bit counter of the NIC's: read before it can wrap twice */
 #define EVENTS_MAX 8
 
 static volatile sig_atomic_t signalled;
@@ -45,17 +46,28 @@ keep_error(struct crl_tp_app *app, const struct crl_err *err)
 	pthread_mutex_unlock(&app->lock);
 }
 
+/* Testpmd's line of it. A link that goes down is no failure: it comes up again. */
+static void
+on_link(const struct crl_tp_app *app, const struct crl_ctx *ctx, bool up)
+{
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		if (app->ports[i].ctx == ctx)
+			printf("\nPort %u: link state change event, link %s\n", app->ports[i].id,
+				up ? "up" : "down");
+}
+
 static void
 on_event(void *arg, struct crl_ctx *ctx, const struct crl_event *ev)
 {
 	struct crl_tp_app *app = arg;
 	char line[512];
 
-	if (ev->type == CRL_EVENT_LINK && ev->err.code == 0) {
-		printf("Link is up\n");
+	if (ev->type == CRL_EVENT_LINK) {
+		on_link(app, ctx, ev->err.code == 0);
 		return;
 	}
 	keep_error(app, &ev->err);
+	app->nr_failed += ev->type != CRL_EVENT_LOST;
 	fprintf(stderr, "carillon-testpmd: %s\n", crl_err_str(&ev->err, line, sizeof(line)));
 }
 
@@ -80,6 +92,16 @@ watch_engines(struct crl_tp_app *app)
 		}
 }
 
+/* The library's count is the wire's 32 bits made longer, as long as somebody looks. */
+static void
+count_missed(const struct crl_tp_app *app)
+{
+	uint64_t packets;
+
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		crl_missed(app->ports[i].ctx, &packets, NULL);
+}
+
 static void
 print_period(struct crl_tp_app *app)
 {
@@ -102,6 +124,7 @@ control_loop(struct crl_tp_app *app)
 		.arg = app};
 	uint64_t period = (uint64_t)app->opt.stats_period_s * 1000000000u;
 	uint64_t next = crl_now_ns() + period;
+	uint64_t count_at = crl_now_ns() + MISSED_NS;
 	uint64_t until = crl_now_ns() + (uint64_t)(app->opt.duration_s * 1e9);
 	struct timespec nap = {0, LOOP_NS};
 
@@ -117,10 +140,15 @@ control_loop(struct crl_tp_app *app)
 
 			crl_err_set(&err, ret, "control", "see dmesg", "a device went away");
 			keep_error(app, &err);
+			app->nr_failed++;
 			complain(&err);
 			return;
 		}
 		watch_engines(app);
+		if (crl_now_ns() >= count_at) {
+			count_missed(app);
+			count_at += MISSED_NS;
+		}
 		if (period != 0 && crl_now_ns() >= next) {
 			print_period(app);
 			next += period;
@@ -154,7 +182,13 @@ forward(struct crl_tp_app *app, struct crl_err *err)
 	ret = crl_tp_engine_stop(app, err);
 	crl_tp_print_forward(app, stdout);
 	printf("\nDone.\n");
-	return ret != 0 ? ret : crl_tp_report(app, err);
+	if (ret == 0)
+		ret = crl_tp_report(app, err);
+	if (ret == 0 && app->nr_failed > 0)
+		ret = crl_err_set(err, -EIO, "forward", "see the lines above",
+			"%llu errors ended the work of a queue or a device",
+			(unsigned long long)app->nr_failed);
+	return ret;
 }
 
 static int

@@ -14,14 +14,7 @@ static size_t used;
 
 static const char help[] = "start | stop | quit\n"
 			   "show port stats all | show fwd stats all | show config fwd\n"
-			   "clear port stats all\n";
-
-static void
-clear_stats(struct crl_tp_app *app)
-{
-	for (uint32_t i = 0; i < app->nr_ports; i++)
-		crl_tp_counts_get(&app->ports[i], &app->ports[i].base);
-}
+			   "clear port stats all | clear fwd stats all\n";
 
 /* One line. True: quit. */
 static bool
@@ -30,6 +23,7 @@ command(struct crl_tp_app *app, const char *line)
 	if (strcmp(line, "quit") == 0)
 		return true;
 	if (strcmp(line, "start") == 0) {
+		crl_tp_clear_forward(app);
 		crl_tp_engine_park(app, false);
 		crl_tp_print_config(app, stdout);
 	} else if (strcmp(line, "stop") == 0) {
@@ -46,8 +40,10 @@ command(struct crl_tp_app *app, const char *line)
 		crl_tp_print_config(app, stdout);
 		crl_tp_print_path(app, stdout);
 	} else if (strcmp(line, "clear port stats all") == 0) {
-		clear_stats(app);
+		crl_tp_clear_nic(app);
 		printf("\n  NIC statistics for all ports cleared\n");
+	} else if (strcmp(line, "clear fwd stats all") == 0) {
+		crl_tp_clear_forward(app);
 	} else if (strcmp(line, "help") == 0) {
 		fputs(help, stdout);
 	} else if (line[0] != '\0') {

@@ -17,8 +17,17 @@
 #define FWD_BORDER "----------------------"
 #define ACC_BORDER "+++++++++++++++"
 
-/* Ours and, where there are CPU queues, net_mlx5's; what the NIC had no buffer for is net_mlx5's to
- * tell. */
+/* What the NIC had no buffer for, in our queues. Without a counter set of its own the context cannot
+ * tell, and net_mlx5's count has it all. */
+static uint64_t
+missed(const struct crl_tp_port *p)
+{
+	uint64_t packets = 0;
+
+	return crl_missed(p->ctx, &packets, NULL) == 0 ? packets : 0;
+}
+
+/* Ours and, where there are CPU queues, net_mlx5's. */
 void
 crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c)
 {
@@ -37,6 +46,7 @@ crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c)
 		c->tx_dropped += q.tx_dropped;
 		c->tx_errors += q.tx_errors;
 	}
+	c->rx_missed = missed(p);
 	if (rte_eth_stats_get(p->id, &cpu) != 0)
 		return;
 	c->rx_packets += cpu.ipackets;
@@ -67,6 +77,26 @@ counts_add(struct crl_tp_counts *a, const struct crl_tp_counts *b)
 
 	for (size_t i = 0; i < sizeof(*a) / sizeof(*x); i++)
 		x[i] += y[i];
+}
+
+void
+crl_tp_clear_forward(struct crl_tp_app *app)
+{
+	for (uint32_t i = 0; i < app->nr_ports; i++) {
+		struct crl_tp_port *p = &app->ports[i];
+
+		crl_tp_counts_get(p, &p->fwd_base);
+		for (uint32_t k = 0; k < p->nr_queues; k++)
+			crl_queue_stats(p->queues[k].queue, &p->queues[k].base);
+	}
+}
+
+void
+crl_tp_clear_nic(struct crl_tp_app *app)
+{
+	crl_tp_clear_forward(app);
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		app->ports[i].base = app->ports[i].fwd_base;
 }
 
 /* rates: packets received, bytes received, packets sent, bytes sent, a second each. */
@@ -155,9 +185,10 @@ crl_tp_shape_total(FILE *f, const struct crl_tp_counts *c)
 static void
 print_queue(const struct crl_tp_port *p, uint32_t i, FILE *f)
 {
-	struct crl_qstats q;
+	struct crl_qstats now, q;
 
-	crl_queue_stats(p->queues[i].queue, &q);
+	crl_queue_stats(p->queues[i].queue, &now);
+	crl_stats_diff(&now, &p->queues[i].base, &q);
 	if (q.rx_packets == 0 && q.tx_packets == 0 && q.rx_dropped == 0 && q.tx_dropped == 0)
 		return;
 	fprintf(f,
@@ -190,7 +221,7 @@ crl_tp_print_forward(const struct crl_tp_app *app, FILE *f)
 		struct crl_tp_counts c;
 
 		crl_tp_counts_get(&app->ports[i], &c);
-		crl_tp_counts_sub(&c, &app->ports[i].base);
+		crl_tp_counts_sub(&c, &app->ports[i].fwd_base);
 		crl_tp_shape_forward(f, app->ports[i].id, &c);
 		counts_add(&total, &c);
 	}

@@ -49,6 +49,8 @@ struct crl_ctx {
 	uint32_t pdn, eqn, tdn, tisn;
 	struct mlx5dv_devx_obj *td, *tis, *counter;
 	uint32_t counter_set; /* 0: the function's own, shared by all */
+	uint32_t missed_seen; /* what the counter set had at the last look: it has 32 bits */
+	uint64_t missed;
 	struct crl_caps caps;
 	struct mlx5dv_devx_event_channel *events; /* NULL: see events_why */
 	int poll_fd;				  /* epoll over the channel and the async fd */

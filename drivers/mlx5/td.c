@@ -78,7 +78,7 @@ CRL_PUBLIC int
 crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err)
 {
 	uint32_t in[CRL_PRM_QUERY_Q_COUNTER_IN_BYTES / 4] = {0};
-	uint32_t out[CRL_PRM_QUERY_Q_COUNTER_OUT_BYTES / 4];
+	uint32_t out[CRL_PRM_QUERY_Q_COUNTER_OUT_BYTES / 4], seen;
 	int ret;
 
 	if (ctx->counter == NULL)
@@ -88,7 +88,11 @@ crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err)
 	crl_prm_set(in, CRL_PRM_QUERY_Q_COUNTER_IN_COUNTER_SET_ID, ctx->counter_set);
 	ret = crl_devx_query(
 		ctx->counter, "read missed packets", in, sizeof(in), out, sizeof(out), err);
-	if (ret == 0)
-		*packets = crl_prm_get(out, CRL_PRM_QUERY_Q_COUNTER_OUT_OUT_OF_BUFFER);
-	return ret;
+	if (ret != 0)
+		return ret;
+	seen = (uint32_t)crl_prm_get(out, CRL_PRM_QUERY_Q_COUNTER_OUT_OUT_OF_BUFFER);
+	ctx->missed += (uint32_t)(seen - ctx->missed_seen);
+	ctx->missed_seen = seen;
+	*packets = ctx->missed;
+	return 0;
 }

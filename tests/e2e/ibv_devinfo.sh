@@ -30,6 +30,13 @@ is 'devices of --ports 3' "$(grep -c 'mlx5_' "$T/out")" 3
 # A GUID of its own for each, or tools take two ports for one card.
 is 'different GUIDs' "$(awk '/mlx5_/ { print $2 }' "$T/out" | sort -u | wc -l)" 3
 
+# A machine of one NUMA node has the NIC there: programs take memory on the NIC's node.
+node=$(cat /sys/devices/system/node/online 2>/dev/null)
+case $node in
+*[!0-9]* | '') node=-1 ;;
+esac
+is 'NUMA node' "$("$SOFTCX" run -- sh -c 'cat "$SYSFS_PCI_DEVICES"/*/numa_node' 2>"$T/err")" "$node"
+
 # The exit status is the program's.
 "$SOFTCX" run -- sh -c 'exit 7'
 is 'exit status' $? 7

@@ -83,7 +83,9 @@ modes()
 queue_error()
 {
 	crl error --forward-mode=io --mbuf-size=64 --txpkts=100 --tx-first --duration=0.7 --json="$T/error.json"
-	is 'queue error: status' "$RC" 0
+	is 'queue error: status' "$RC" 1
+	grep -qE '^carillon-testpmd: forward: [0-9]+ errors ended the work of a queue' "$T/error.log" ||
+		fail "queue error: no word at the end: $(tail -n 5 "$T/error.log")"
 	grep -q '^carillon-testpmd: .*stopped.*local length error.* Fix: ' "$T/error.log" ||
 		fail "queue error: $(tail -n 5 "$T/error.log")"
 	is 'queue error: in the report' \
@@ -134,6 +136,49 @@ for i in range(1000):
 		fail "rxonly: $(json "$T/rx.json" 'p["rx_packets"]') of 1000 frames"
 	[ "$(json "$T/rx.json" 'all(q["rx_packets"] > 100 for q in p["queues"])')" = True ] ||
 		fail "rxonly: RSS leaves queues out: $(json "$T/rx.json" '[q["rx_packets"] for q in p["queues"]]')"
+	SCX=()
+}
+
+# 1000 frames to w1's other end, from a raw socket
+frames()
+{
+	peer python3 -c '
+import socket
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("w1", 0))
+for i in range(1000):
+    s.send(b"\2\0\0\0\0\1" + b"\2\0\0\0\0\2" + b"\x88\xb5" + bytes(46))
+'
+}
+
+# Frames for which a standing engine leaves no buffer are the port's RX-missed, and the two clears.
+counts()
+{
+	mkfifo "$T/say"
+	SCX=(--wire veth:w0)
+	CRL_LOG=$T/missed.log
+	"$SOFTCX" run "${SCX[@]}" -- "$TESTPMD" "${EALOPT[@]}" -- -i --forward-mode=rxonly --rxd=32 \
+		<"$T/say" >"$CRL_LOG" 2>&1 &
+	PID=$!
+	exec 8>"$T/say"
+	wait_for 15 grep -q '^Path of port' "$CRL_LOG" || die "no start: $(tail -n 5 "$CRL_LOG")"
+	printf '%s\n' start stop >&8
+	wait_for 5 grep -q '^Done' "$CRL_LOG" || fail 'no end of stop'
+	sleep 0.2
+	frames
+	sleep 0.5
+	printf '%s\n' 'show port stats all' start >&8
+	sleep 0.3
+	printf '%s\n' 'clear port stats all' 'show port stats all' 'show fwd stats all' quit >&8
+	exec 8>&-
+	wait_for 10 gone "$PID" || kill -KILL "$PID"
+	wait "$PID"
+	is 'counts: status' $? 0
+	[ "$(sed -n 's/.*RX-missed: \([0-9]*\).*/\1/p' "$CRL_LOG" | head -n 1)" -ge 900 ] ||
+		fail "RX-missed: $(grep -m 1 RX-missed "$CRL_LOG")"
+	is 'counts: after the clear' \
+		"$(grep RX-missed "$CRL_LOG" | sed -n '2s/.*RX-packets: \([0-9]*\) .*RX-missed: \([0-9]*\) .*/\1 \2/p')" '0 0'
+	! grep -q 'Forward Stats for RX Port' "$CRL_LOG" || fail 'the queue counts from before the clear'
 	SCX=()
 }
 
@@ -207,6 +252,7 @@ same_shapes()
 modes
 queue_error
 wire
+counts
 telemetry
 prompt
 same_shapes

@@ -95,7 +95,9 @@ struct crl_info {
 int crl_info(const struct crl_ctx *ctx, struct crl_info *info);
 
 /*
- * Packets that found no buffer in a receive queue of this context since it was opened.
+ * Packets that found no buffer in a receive queue of this context since it was opened. The NIC's
+ * counter has 32 bits and wraps: call it at least once a second where packets may be lost at line
+ * rate, and from one thread at a time.
  *   -ENOTSUP   the NIC gave this context no counter set of its own
  */
 int crl_missed(struct crl_ctx *ctx, uint64_t *packets, struct crl_err *err);
