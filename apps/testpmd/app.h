@@ -93,7 +93,7 @@ int crl_tp_cpu_loop(void *app);
 /* stats.c */
 void crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c);
 void crl_tp_counts_sub(struct crl_tp_counts *a, const struct crl_tp_counts *b);
-/* Both count from here on, as testpmd's clear port stats and clear fwd stats; a start is the latter. */
+/* Count from here on: testpmd's clear port stats, and its clear fwd stats, which a start does too. */
 void crl_tp_clear_nic(struct crl_tp_app *app);
 void crl_tp_clear_forward(struct crl_tp_app *app);
 void crl_tp_print_config(const struct crl_tp_app *app, FILE *f);
