@@ -76,8 +76,8 @@ at(const char *dir, const char *name)
 }
 
 /*
- * The machine's node when it has one; -1 with several: the model is on no node. Programs that ask for
- * memory on the NIC's node take -1 for a node of theirs at best.
+ * The machine's node when it has one; -1 with several: the model is on no node. Programs that ask
+ * for memory on the NIC's node take -1 for a node of theirs at best.
  */
 static int
 only_node(void)

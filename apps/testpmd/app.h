@@ -4,7 +4,7 @@
  * that runs them and the errors that came up. Filled by the main lcore; telemetry's thread reads
  * what is marked so.
  *
- * main.c     the order of things, signals, the control loop
+ * main.c     the order of things, signals, the control loop      plugin.c  our gpudev drivers
  * options.c  the command line      ports.c  devices, queues, steering      engine.c  lcores and
  * kernels cpu.c      net_mlx5's own queues      stats.c  statistics in testpmd's shapes prompt.c -i
  * telemetry.c  /carillon/...       report.c  --json
@@ -72,6 +72,11 @@ struct crl_tp_app {
 	uint64_t nr_failed; /* those after which a queue or a device does no more work */
 };
 
+/* plugin.c. Do these EAL arguments, or --gpu, name a gpudev of ours without -d for its driver? */
+bool crl_tp_plugin_wanted(int argc, char *const *argv, const char *gpu);
+/* Loads librte_gpu_crl.so from beside this program, and prints from where. */
+int crl_tp_plugin_load(struct crl_err *err);
+
 /* ports.c. On failure everything that was opened is closed again. */
 int crl_tp_memory(struct crl_tp_app *app, struct crl_err *err);
 int crl_tp_ports_open(struct crl_tp_app *app, struct crl_err *err);
@@ -93,7 +98,7 @@ int crl_tp_cpu_loop(void *app);
 /* stats.c */
 void crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c);
 void crl_tp_counts_sub(struct crl_tp_counts *a, const struct crl_tp_counts *b);
-/* Count from here on: testpmd's clear port stats, and its clear fwd stats, which a start does too. */
+/* Count from here on: as clear port stats, and as clear fwd stats, which a start does as well. */
 void crl_tp_clear_nic(struct crl_tp_app *app);
 void crl_tp_clear_forward(struct crl_tp_app *app);
 void crl_tp_print_config(const struct crl_tp_app *app, FILE *f);

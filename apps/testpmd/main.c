@@ -256,6 +256,8 @@ main(int argc, char **argv)
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what libraries say on stderr */
 	catch_signals();
+	if (crl_tp_plugin_wanted(dashes, argv, app.opt.gpu) && crl_tp_plugin_load(&err) != 0)
+		return complain(&err);
 	ret = crl_eal_init(dashes, argv, &app.eal, &err);
 	if (ret < 0)
 		return complain(&err);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_gpudev.h>
 
@@ -49,12 +50,13 @@ crl_tp_memory(struct crl_tp_app *app, struct crl_err *err)
 		return 0;
 	}
 	id = gpudev_by_name(name);
+	if (id < 0 && rte_eal_hotplug_add("vdev", name, "") == 0) /* no --vdev was given for it */
+		id = gpudev_by_name(name);
 	gpu = id >= 0 ? crl_gpu_find(name) : NULL;
 	if (gpu == NULL)
 		return fail(err, -ENODEV, "--gpu",
-			"add -d .../librte_gpu_crl.so --vdev=gpu_crl_cuda0 (or gpu_crl_host0) to "
-			"the EAL "
-			"options",
+			"give gpu_crl_cuda0, gpu_crl_cuda1, ... or gpu_crl_host0, and see what its "
+			"driver said above",
 			"there is no gpudev of Carillon's that is called ", name);
 	crl_gpu_info_get(gpu, &info);
 	crl_gpu_close(gpu, NULL); /* the vdev keeps it open */

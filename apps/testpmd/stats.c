@@ -18,8 +18,8 @@
 #define ACC_BORDER "+++++++++++++++"
 
 /*
- * What the NIC had no buffer for, in our queues. Without a counter set of its own the context cannot
- * tell, and net_mlx5's count has it all.
+ * What the NIC had no buffer for, in our queues. Without a counter set of its own the context
+ * cannot tell, and net_mlx5's count has it all.
  */
 static uint64_t
 missed(const struct crl_tp_port *p)

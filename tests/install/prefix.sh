@@ -57,6 +57,12 @@ for p in softcx carillon-testpmd; do
 		complain "$p --help fails from the prefix"
 	}
 done
+# Its own DPDK plugin is found from there; that there is no NIC is told later.
+if [ -f "$lib_dir/carillon/librte_gpu_crl.so" ]; then
+	timeout 20 "$prefix/bin/carillon-testpmd" --vdev=gpu_crl_host0 -- --duration=1 >"$dir/plugin" 2>&1
+	grep -qx "Loaded $(realpath "$lib_dir/carillon/librte_gpu_crl.so")" "$dir/plugin" ||
+		complain "carillon-testpmd in the prefix does not find its plugin: $(tail -n 3 "$dir/plugin")"
+fi
 if [ "$(id -u)" = 0 ] && [ -x "$prefix/bin/softcx" ]; then
 	timeout 60 "$prefix/bin/softcx" run -- ibv_devinfo >"$dir/devinfo" 2>&1 &&
 		grep -q 'hca_id:.*mlx5_0' "$dir/devinfo" || {

@@ -39,6 +39,18 @@ if [ -n "${PLUGIN:-}" ]; then
 		-- --gpu=gpu_crl_host0 --tx-first --duration=0.5 2>&1)
 	is 'gpu_crl_host: status' $? 0
 	grep -qE '^Path of port 0 .*gpu_crl_host0' <<<"$out" || fail "gpu_crl_host: $(tail -n 5 <<<"$out")"
+	# The program finds the plugin by itself, with --vdev and without, and tells which it is.
+	for vdev in --vdev=gpu_crl_host0,numa=0 --log-level=6; do
+		out=$(timeout 20 "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" $vdev \
+			-- --gpu=gpu_crl_host0 --tx-first --duration=0.3 2>&1)
+		is "gpu_crl_host with $vdev: status" $? 0
+		grep -q "^Loaded /.*/$(basename "$PLUGIN")\$" <<<"$out" &&
+			grep -qE '^Path of port 0 .*gpu_crl_host0' <<<"$out" ||
+			fail "gpu_crl_host with $vdev: $(tail -n 5 <<<"$out")"
+	done
+	cp "$TESTPMD" "$T/alone"
+	nic_alone() { refused "$1" "$2" "$SOFTCX" run -- "$T/alone" "${EALOPT[@]}" "${@:3}"; }
+	nic_alone 'no plugin' 'librte_gpu_crl.so: it is not in' --vdev=gpu_crl_host0 -- --duration=1
 fi
 is 'netdevs left behind' "$(ip -o link | wc -l)" "$before"
 is 'files left behind' "$(find "$T" -name 'x.json*' | wc -l)" 0
