@@ -115,7 +115,9 @@ void crl_tp_shape_total(FILE *f, const struct crl_tp_counts *c);
 /* telemetry.c */
 int crl_tp_telemetry(struct crl_tp_app *app);
 
-/* report.c: writes opt.json, by way of a file beside it. */
+/* report.c: can opt.json be written, as far as that can be told before the run? */
+int crl_tp_report_check(const struct crl_tp_app *app, struct crl_err *err);
+/* Writes it, by way of a file beside it. */
 int crl_tp_report(const struct crl_tp_app *app, struct crl_err *err);
 
 /* prompt.c: takes what can be read from standard input without waiting. True: quit. */

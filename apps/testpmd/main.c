@@ -254,6 +254,8 @@ main(int argc, char **argv)
 		fputs(crl_tp_usage, stdout);
 		return EXIT_SUCCESS;
 	}
+	if (crl_tp_report_check(&app, &err) != 0)
+		return complain(&err);
 	setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what libraries say on stderr */
 	catch_signals();
 	if (crl_tp_plugin_wanted(dashes, argv, app.opt.gpu) && crl_tp_plugin_load(&err) != 0)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
@@ -119,23 +120,61 @@ build(const struct crl_tp_app *app)
 	return o;
 }
 
+static int
+cannot_write(const char *path, int error, struct crl_err *err)
+{
+	return crl_err_set(err, error != 0 ? -error : -EIO, "--json",
+		"give a file in a folder that can be written, with room", "cannot write %s: %s",
+		path, strerror(error != 0 ? error : EIO));
+}
+
+/* A pipe or a device: there is nothing to put in its place, so it is written as it is. */
+static bool
+is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+int
+crl_tp_report_check(const struct crl_tp_app *app, struct crl_err *err)
+{
+	const char *path = app->opt.json, *slash = strrchr(path, '/');
+	char folder[sizeof(app->opt.json)] = ".";
+	struct stat st;
+
+	if (path[0] == '\0')
+		return 0;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return cannot_write(path, EISDIR, err);
+	if (is_special(path))
+		return access(path, W_OK) == 0 ? 0 : cannot_write(path, errno, err);
+	if (slash != NULL)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path) + 1, path);
+	return access(folder, W_OK | X_OK) == 0 ? 0 : cannot_write(path, errno, err);
+}
+
 int
 crl_tp_report(const struct crl_tp_app *app, struct crl_err *err)
 {
+	const char *path = app->opt.json;
 	struct json_object *o;
 	char beside[300];
 	int ret = 0;
 
-	if (app->opt.json[0] == '\0')
+	if (path[0] == '\0')
 		return 0;
-	snprintf(beside, sizeof(beside), "%s.%d.part", app->opt.json, getpid());
+	if (is_special(path))
+		snprintf(beside, sizeof(beside), "%s", path);
+	else
+		snprintf(beside, sizeof(beside), "%s.%d.part", path, getpid());
 	o = build(app);
 	if (json_object_to_file_ext(beside, o, JSON_C_TO_STRING_PRETTY) != 0 ||
-		rename(beside, app->opt.json) != 0) {
-		ret = crl_err_set(err, errno != 0 ? -errno : -EIO, "--json",
-			"give a file in a folder that can be written", "cannot write %s: %s",
-			app->opt.json, strerror(errno));
-		unlink(beside);
+		(strcmp(beside, path) != 0 && rename(beside, path) != 0)) {
+		ret = cannot_write(path, errno, err);
+		if (strcmp(beside, path) != 0)
+			unlink(beside);
 	}
 	json_object_put(o);
 	return ret;

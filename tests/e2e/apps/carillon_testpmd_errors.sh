@@ -33,7 +33,10 @@ nic 'a device that is not there' 'no mlx5 device' -a 0000:01:02.3 -- --duration=
 nic 'too few lcores' '5 worker lcores' -- --nb-cores=5
 nic 'no port' 'portmask' -- --portmask=0x80
 nic 'no such gpudev' 'gpu_crl_cuda0' -- --gpu=gpu_crl_cuda0
-nic 'report' "cannot write $T/none/x.json" -- --duration=0.1 --json="$T/none/x.json"
+refused 'report' "cannot write $T/none/x.json" "$TESTPMD" "${EALOPT[@]}" -- --json="$T/none/x.json"
+refused 'report to a folder' "cannot write $T: Is a dir" "$TESTPMD" "${EALOPT[@]}" -- --json="$T"
+nic 'report to a full disk' 'cannot write /dev/full: No space' -- --duration=0.1 --json=/dev/full
+[ -c /dev/full ] || fail 'the report took the place of a device'
 if [ -n "${PLUGIN:-}" ]; then
 	out=$(timeout 20 "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" -d "$PLUGIN" --vdev=gpu_crl_host0 \
 		-- --gpu=gpu_crl_host0 --tx-first --duration=0.5 2>&1)
