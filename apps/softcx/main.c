@@ -2,8 +2,8 @@
 /*
  * softcx: puts a software ConnectX under any program. `softcx run -- PROGRAM` makes network and
  * mount namespaces of its own, in them a netdev and a sysfs tree for every port, preloads
- * libsoftcx.so and runs the program. Nothing of it outlives the last process inside, however that
- * ends.
+ * libsoftcx.so and runs the program in a pid namespace. When the program or softcx ends, however
+ * that is, all that it started goes with it, and netdevs and mounts with the last of them.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -177,7 +177,7 @@ counts()
 	[ "$(sed -n 's/.*RX-missed: \([0-9]*\).*/\1/p' "$CRL_LOG" | head -n 1)" -ge 900 ] ||
 		fail "RX-missed: $(grep -m 1 RX-missed "$CRL_LOG")"
 	is 'counts: after the clear' \
-		"$(grep RX-missed "$CRL_LOG" | sed -n '2s/.*RX-packets: \([0-9]*\) *RX-missed: \([0-9]*\) .*/\1 \2/p')" \
+		"$(grep RX-missed "$CRL_LOG" | sed -n '2s/.*packets: \([0-9]*\) *RX-missed: \([0-9]*\) .*/\1 \2/p')" \
 		'0 0'
 	! grep -q 'Forward Stats for RX Port' "$CRL_LOG" || fail 'the queue counts from before the clear'
 	SCX=()
