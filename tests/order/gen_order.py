@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the checking build's order.h from the real one: the same functions, each telling the checker its name.
+
+usage: gen_order.py gpu_queues/order.h OUT-ORDER-H OUT-EDGES-H
+Every edge of order.h gets a name in the checker's list, so that one without a rule there does not go unseen.
+"""
+import re
+import sys
+
+ORDER = """/* Made by gen_order.py from gpu_queues/order.h: stands in its place in the checking build. */
+#ifndef CRL_ORDER_H
+#define CRL_ORDER_H
+
+#include "hb_edges.h"
+
+#ifdef __cplusplus
+extern "C"
+#endif
+void hb_edge(enum hb_edge edge);
+
+{functions}
+#endif
+"""
+EDGES = """/* Made by gen_order.py from gpu_queues/order.h: the edges there are. */
+#ifndef HB_EDGES_H
+#define HB_EDGES_H
+
+#define HB_EDGES(X) \\
+{list}
+
+#define HB_EDGE_ENUM(name) HB_##name,
+enum hb_edge { HB_EDGES(HB_EDGE_ENUM) HB_NR_EDGES };
+
+#endif
+"""
+
+
+def main():
+    source, order, edges = sys.argv[1:]
+    with open(source, encoding="utf-8") as file:
+        names = re.findall(r"^crl_order_(\w+)\(void\)$", file.read(), flags=re.MULTILINE)
+    if not names:
+        sys.exit(f"{source}: no edges found")
+    body = "".join(
+        f"static inline void\ncrl_order_{name}(void)\n{{\n\thb_edge(HB_{name});\n}}\n\n" for name in names
+    )
+    with open(order, "w", encoding="utf-8") as file:
+        file.write(ORDER.replace("{functions}", body))
+    with open(edges, "w", encoding="utf-8") as file:
+        file.write(EDGES.replace("{list}", " \\\n".join(f"\tX({name})" for name in names)))
+
+
+main()

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The happens-before check as a program.
+ *   hb_check intact N           every engine and program, N packets each: no objection
+ *   hb_check drops              each edge of order.h left out: objected to, by its name and no
+ * other hb_check swaps              each two edges in each other's place: objected to by one of
+ * these names or both hb_check one NAME N [EDGE]  one of them, with an edge left out: prints the
+ * objections A last argument --seed=S chooses another schedule. Exit status: 0 as it should be, 1
+ * not.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_queues/engine.h"
+#include "programs.h"
+#include "coop.h"
+#include "traffic.h"
+
+#define DROP_PACKETS 4000u
+
+static const char *self;
+static uint64_t seed = 1;
+static bool quit;
+
+struct subject {
+	const char *name;
+	uint64_t (*run)(const struct program_cfg *cfg, struct nic *nics);
+	const char *engine; /* NULL: a program of ours */
+	bool fail, empw;
+};
+
+static const struct subject subjects[] = {
+	{"icmpecho", program_engine, "icmpecho", false, false},
+	{"io", program_engine, "io", false, true},
+	{"macswap", program_engine, "macswap", false, false},
+	{"rxonly", program_engine, "rxonly", false, false},
+	{"txonly", program_engine, "txonly", false, false},
+	{"error", program_engine, "macswap", true, false},
+	{"split", program_split, NULL, false, false},
+};
+#define NR_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
+
+struct mutation {
+	int drop, a, b; /* edges; negative: none */
+};
+
+static void *
+nic_main(void *arg)
+{
+	struct nic *nics = arg;
+	uint32_t i;
+
+	while (!quit) { /* forever: leaves when the program has ended */
+		i = (uint32_t)(sched_random() >> 9) % PROGRAM_QUEUES_MAX;
+		if (nics[i].q)
+			nic_step(&nics[i]);
+		sched_let_go();
+	}
+	return NULL;
+}
+
+/* One program once; objections are then in the report. Returns packets. */
+static uint64_t
+run(const struct subject *s, uint64_t packets, uint64_t with_seed, const struct mutation *m)
+{
+	struct program_cfg cfg = {.engine = s->engine,
+		.packets = packets,
+		.queues = 3,
+		.threads = with_seed % 2u ? 3u : 2u,
+		.log_depth = 5u + (uint32_t)(with_seed % 3u),
+		.fail = s->fail};
+	static struct nic nics[PROGRAM_QUEUES_MAX];
+	uint64_t done;
+	uint32_t i;
+	int co;
+
+	hb_open();
+	memset(nics, 0, sizeof(nics));
+	for (i = 0; i < cfg.queues; i++)
+		nic_open(&nics[i], i, cfg.log_depth, s->empw, i == 1u ? 96u : 0);
+	for (i = 0; i < cfg.queues; i++) {
+		nics[i].peer = &nics[(i + cfg.queues - 1u) % cfg.queues];
+		nics[i].traffic = traffic_of(s->engine ? s->engine : "split");
+	}
+	if (m->drop >= 0)
+		hb_drop((enum hb_edge)m->drop);
+	if (m->a >= 0)
+		hb_swap((enum hb_edge)m->a, (enum hb_edge)m->b);
+	sched_open(with_seed);
+	quit = false;
+	co = sched_new(nics[0].tx, nic_main, nics);
+	done = s->run(&cfg, nics);
+	quit = true;
+	while (!sched_done(co)) /* bound: it looks at quit after each step */
+		sched_let_go();
+	sched_close();
+	return done;
+}
+
+static uint64_t
+all_objections(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t e = 0; e <= HB_NR_EDGES; e++)
+		n += hb_objections((uint8_t)e);
+	return n;
+}
+
+static int
+intact(uint64_t packets)
+{
+	static const struct mutation none = {-1, -1, -1};
+	uint64_t total = 0, done;
+	int bad = 0;
+
+	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
+		done = run(&subjects[i], packets, seed + i, &none);
+		printf("%-10s seed %llu: %llu packets, %llu accesses, %llu objections\n",
+			subjects[i].name, (unsigned long long)(seed + i), (unsigned long long)done,
+			(unsigned long long)hb_accesses, (unsigned long long)all_objections());
+		fflush(stdout);
+		bad += done < packets || all_objections() != 0;
+		hb_print_objections(self);
+		hb_close();
+		total += done;
+	}
+	printf("%llu packets in all\n", (unsigned long long)total);
+	return bad;
+}
+
+/* Runs all programs until both edges (or one) have been objected to; 0: as it should be. */
+static int
+mutant(const struct mutation *m, const char *title)
+{
+	uint64_t a = 0, b = 0, others = 0;
+
+	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
+		run(&subjects[i], DROP_PACKETS, seed + i, m);
+		for (int e = 0; e <= (int)HB_NR_EDGES; e++) {
+			uint64_t n = hb_objections((uint8_t)e);
+
+			if (e == m->drop || e == m->a)
+				a += n;
+			else if (e == m->b)
+				b += n;
+			else
+				others += n;
+			if (n != 0 && m->drop >= 0 && e != m->drop)
+				printf("  %s, seed %llu: %llu objections that name %s\n",
+					subjects[i].name, (unsigned long long)(seed + i),
+					(unsigned long long)n, hb_edge_name[e]);
+		}
+		hb_close();
+	}
+	printf("%-64s %llu", title, (unsigned long long)a);
+	if (m->a >= 0)
+		printf(" + %llu", (unsigned long long)b);
+	printf(" objections%s\n", a + b == 0 || (m->drop >= 0 && others) ? ": WRONG" : "");
+	fflush(stdout);
+	return a + b == 0 || (m->drop >= 0 && others != 0);
+}
+
+static int
+drops(void)
+{
+	char title[96];
+	int bad = 0;
+
+	for (int e = 0; e < (int)HB_NR_EDGES; e++) {
+		struct mutation m = {e, -1, -1};
+
+		snprintf(title, sizeof(title), "without %s", hb_edge_name[e]);
+		bad += mutant(&m, title);
+	}
+	return bad;
+}
+
+static int
+swaps(void)
+{
+	char title[96];
+	int bad = 0;
+
+	for (int a = 0; a < (int)HB_NR_EDGES; a++)
+		for (int b = a + 1; b < (int)HB_NR_EDGES; b++) {
+			struct mutation m = {-1, a, b};
+
+			snprintf(title, sizeof(title), "%s and %s exchanged", hb_edge_name[a],
+				hb_edge_name[b]);
+			bad += mutant(&m, title);
+		}
+	return bad;
+}
+
+static int
+one(const char *name, uint64_t packets, const char *edge)
+{
+	struct mutation m = {edge ? hb_edge_find(edge) : -1, -1, -1};
+	uint64_t done;
+	int bad;
+
+	if (edge && m.drop < 0) {
+		printf("order.h has no edge %s\n", edge);
+		return 1;
+	}
+	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
+		if (strcmp(subjects[i].name, name) != 0)
+			continue;
+		done = run(&subjects[i], packets, seed, &m);
+		hb_print_objections(self);
+		printf("%llu packets, %llu objections\n", (unsigned long long)done,
+			(unsigned long long)all_objections());
+		bad = done < packets || all_objections() != 0;
+		hb_close();
+		return bad;
+	}
+	printf("there is no program %s\n", name);
+	return 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	int bad = 1;
+
+	self = argv[0];
+	if (argc > 1 && strncmp(argv[argc - 1], "--seed=", 7) == 0)
+		seed = strtoull(argv[--argc] + 7, NULL, 0);
+	if (argc == 3 && strcmp(argv[1], "intact") == 0)
+		bad = intact(strtoull(argv[2], NULL, 0));
+	else if (argc == 2 && strcmp(argv[1], "drops") == 0)
+		bad = drops();
+	else if (argc == 2 && strcmp(argv[1], "swaps") == 0)
+		bad = swaps();
+	else if ((argc == 4 || argc == 5) && strcmp(argv[1], "one") == 0)
+		bad = one(argv[2], strtoull(argv[3], NULL, 0), argv[4]);
+	else
+		printf("usage: hb_check intact N | drops | swaps | one NAME N [EDGE] [--seed=S]\n");
+	return bad != 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Engines under the checker, started, watched and stopped by the calls that host programs use.
+ * Frames of queue i leave by queue i + 1, so that both sides of a queue are on different threads.
+ */
+#include "programs.h"
+
+#include <string.h>
+
+#include "gpu_queues/control.h"
+#include "gpu_queues/engine.h"
+#include "gpu_queues/run.h"
+#include "coop.h"
+
+#define LOOKS_MAX 20000000u /* of the host at its engines, before it says that nothing moves */
+#define NOTES	  8
+
+static uint64_t
+packets(const struct program_cfg *cfg, const struct nic *nics, bool drops)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < cfg->queues; i++)
+		n += drops ? nics[i].received : nics[i].sent;
+	return n;
+}
+
+/* What the control loop does with an error: waits for the stream to stand still, resets, re-arms.
+ */
+static void
+mend(struct crl_watch *w, struct nic *failed)
+{
+	if (!crl_control_parked(w))
+		return;
+	nic_reset_send(failed);
+	if (crl_control_rearm(w) != 0)
+		hb_refuse("re-arm was refused");
+	/* What was in flight is lost; the next frame that leaves is the next that enters. */
+	failed->next = NIC_NEVER;
+}
+
+static void
+watch(const struct program_cfg *cfg, struct nic *nics)
+{
+	struct crl_watch w[PROGRAM_QUEUES_MAX];
+	const struct crl_engine *e = crl_engine_find(cfg->engine);
+	bool drops = !(e->needs & CRL_Q_TX), failed = false, parked = false;
+	struct crl_note note[NOTES];
+	uint32_t i, looks;
+	int n, k;
+
+	memset(w, 0, sizeof(w));
+	for (i = 0; i < cfg->queues; i++) {
+		struct nic *tx = e->needs & CRL_Q_RX ? &nics[(i + 1u) % cfg->queues] : &nics[i];
+
+		w[i].ctl = nics[i].ctl;
+		w[i].error[0] = &nics[i].q->error[CRL_QERROR_RQ];
+		w[i].error[1] = &tx->q->error[CRL_QERROR_SQ];
+	}
+	for (looks = 0; looks < LOOKS_MAX && packets(cfg, nics, drops) < cfg->packets; looks++) {
+		n = crl_control_step(w, cfg->queues, looks, LOOKS_MAX, note, NOTES);
+		for (k = 0; k < n; k++)
+			failed |= note[k].type == CRL_NOTE_ERROR;
+		if (cfg->fail && !failed && packets(cfg, nics, drops) > cfg->packets / 2u &&
+			nics[0].fail_at == NIC_NEVER)
+			nics[0].fail_at = nics[0].sq_at;
+		i = e->needs & CRL_Q_RX ? cfg->queues - 1u : 0;
+		if (failed && nics[0].failed)
+			mend(&w[i], &nics[0]);
+		if (looks % 4096u == 4095u) {
+			parked = !parked;
+			crl_control_park(&w[1 % cfg->queues], parked);
+		}
+		sched_let_go();
+	}
+	if (parked)
+		crl_control_park(&w[1 % cfg->queues], false);
+}
+
+uint64_t
+program_engine(const struct program_cfg *cfg, struct nic *nics)
+{
+	const struct crl_engine *e = crl_engine_find(cfg->engine);
+	struct crl_stream_cfg streams[PROGRAM_QUEUES_MAX];
+	struct crl_engine_cfg c = {.size = sizeof(c),
+		.engine = e,
+		.streams = streams,
+		.nr_streams = cfg->queues,
+		.burst = 16,
+		.nr_threads = cfg->threads};
+	struct crl_engine_run *run;
+	struct crl_err err = {0};
+	char line[256];
+	uint32_t i;
+
+	memset(streams, 0, sizeof(streams));
+	for (i = 0; i < cfg->queues; i++) {
+		streams[i].rx = nics[i].q;
+		streams[i].tx = nics[e->needs & CRL_Q_RX ? (i + 1u) % cfg->queues : i].q;
+		streams[i].ctl = nics[i].ctl;
+	}
+	if (crl_engine_start(&c, &run, &err) != 0) {
+		hb_refuse("%s", crl_err_str(&err, line, sizeof(line)));
+		return 0;
+	}
+	for (i = 0; i < run->nr_threads; i++)
+		hb_word_new(&run->working[i], "working", HB_work_before_word, HB_work_before_word,
+			HB_seq_before_error);
+	watch(cfg, nics);
+	if (crl_engine_stop(run, 10000000000u, &err) != 0)
+		hb_refuse("%s", crl_err_str(&err, line, sizeof(line)));
+	return packets(cfg, nics, !(e->needs & CRL_Q_TX));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The programs that run under the checker: engines on several threads with a host that watches,
+ * fails, re-arms, parks and stops them, and programs of the test's own that split a queue's work
+ * between threads. All are compiled with hooks.
+ */
+#ifndef ORDER_PROGRAMS_H
+#define ORDER_PROGRAMS_H
+
+#include "nic.h"
+
+struct program_cfg {
+	const char *engine;
+	uint64_t packets; /* of all queues together */
+	uint32_t queues, threads, log_depth;
+	bool fail; /* a send fails half-way, and the queue is re-armed */
+};
+
+#define PROGRAM_QUEUES_MAX 4u
+
+/* Returns packets that went through; fewer than asked for: it stood still, which is an error. */
+uint64_t program_engine(const struct program_cfg *cfg, struct nic *nics);
+uint64_t program_split(const struct program_cfg *cfg, struct nic *nics);
+
+#endif /* ORDER_PROGRAMS_H */
