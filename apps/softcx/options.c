@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "softcx_run.h"
 
-enum { OPT_PORTS = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_FAULTS, OPT_LOG };
+enum { OPT_PORTS = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_LOG };
 
 static const struct argp_option options[] = {
 	{"ports", OPT_PORTS, "N", 0, "ports, each a device of its own (1 to 8, default 1)", 0},
@@ -30,7 +31,6 @@ static const struct argp_option options[] = {
 		"copy of all frames, both directions (several ports: FILE.0, FILE.1, ...)", 0},
 	{"seed", OPT_SEED, "S", 0, "of all that is random in the model (default: random, printed)",
 		0},
-	{"faults", OPT_FAULTS, "PLAN", 0, "faults to inject", 0},
 	{"log", OPT_LOG, "FILE", 0,
 		"where the model writes what it has to say (default: standard error)", 0},
 	{0},
@@ -135,14 +135,12 @@ number(struct argp_state *state, const char *what, const char *text, uint64_t mi
 }
 
 static void
-text_option(struct argp_state *state, const char *what, const char *text, char *out, bool path)
+path_option(struct argp_state *state, const char *what, const char *text, char *out)
 {
 	if (!*text || strlen(text) >= SCX_CONF_PATH || strchr(text, '\n') ||
-		(path && absolute(text, out, SCX_CONF_PATH)))
+		absolute(text, out, SCX_CONF_PATH))
 		argp_failure(state, RUN_EXIT_USAGE, 0, "--%s wants 1 to %u characters on one line",
 			what, SCX_CONF_PATH - 1);
-	else if (!path)
-		strcpy(out, text);
 }
 
 static error_t
@@ -168,16 +166,13 @@ parse_option(int key, char *arg, struct argp_state *state)
 			argp_failure(state, RUN_EXIT_USAGE, 0, "--wire: %s", err);
 		return 0;
 	case OPT_PCAP_OUT:
-		text_option(state, "pcap-out", arg, run->conf.port[0].tap, true);
+		path_option(state, "pcap-out", arg, run->conf.port[0].tap);
 		return 0;
 	case OPT_SEED:
 		number(state, "seed", arg, 0, UINT64_MAX, &run->conf.seed);
 		return 0;
-	case OPT_FAULTS:
-		text_option(state, "faults", arg, run->conf.faults, false);
-		return 0;
 	case OPT_LOG:
-		text_option(state, "log", arg, run->conf.log, true);
+		path_option(state, "log", arg, run->conf.log);
 		return 0;
 	case ARGP_KEY_ARGS:
 		run->argv = state->argv + state->next;
@@ -230,6 +225,49 @@ share_wire(struct run *run)
 	return 0;
 }
 
+/*
+ * Whether the file can be made or written, without a trace. The program's first open of the device
+ * would find out as well, but then says so in words of its own.
+ */
+static int
+check_writable(const char *what, const char *path)
+{
+	char folder[SCX_CONF_PATH];
+	struct stat st;
+	int error = 0;
+
+	if (!*path)
+		return 0;
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			error = EISDIR;
+		else if (access(path, W_OK))
+			error = errno;
+	} else { /* an absolute path has a slash */
+		snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path) + 1,
+			path);
+		if (access(folder, W_OK | X_OK))
+			error = errno;
+	}
+	if (!error)
+		return 0;
+	run_say("%s: cannot write %s: %s", what, path, strerror(error));
+	return RUN_EXIT_USAGE;
+}
+
+static int
+check_files(const struct scx_conf *c)
+{
+	int rc = check_writable("--log", c->log);
+
+	for (unsigned i = 0; i < c->nr_ports && !rc; i++) {
+		rc = check_writable("--wire", c->port[i].out);
+		if (!rc)
+			rc = check_writable("--pcap-out", c->port[i].tap);
+	}
+	return rc;
+}
+
 /* What only the whole command line shows. */
 static int
 finish(struct run *run)
@@ -248,7 +286,7 @@ finish(struct run *run)
 			return RUN_EXIT_USAGE;
 		}
 	if (!c->port[0].tap[0] || c->nr_ports == 1)
-		return 0;
+		return check_files(c);
 	if (strlen(c->port[0].tap) >= sizeof(tap)) {
 		run_say("--pcap-out: the file name is too long");
 		return RUN_EXIT_USAGE;
@@ -256,7 +294,7 @@ finish(struct run *run)
 	strcpy(tap, c->port[0].tap);
 	for (unsigned i = 0; i < c->nr_ports; i++)
 		snprintf(c->port[i].tap, sizeof(c->port[i].tap), "%s.%u", tap, i);
-	return 0;
+	return check_files(c);
 }
 
 int

@@ -48,7 +48,6 @@ struct scx_nic_cfg {
 	uint64_t seed;	       /* of everything that is random here; printed at start */
 	uint8_t mac[6];	       /* of the port */
 	uint32_t mtu;	       /* of the port's wire, bytes of Ethernet payload */
-	const char *faults;    /* fault plan, drivers/softcx/fault.c; NULL: none */
 	void (*event)(void *arg, const struct scx_event *ev);
 	void *event_arg;
 	struct scx_wire *wire; /* wire.h; closed by scx_nic_destroy(); NULL: loopback */
@@ -56,7 +55,7 @@ struct scx_nic_cfg {
 	uint32_t nr_uar_pages;
 };
 
-/* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults. The wire stays the caller's then. */
+/* -EINVAL: profile, UAR memory or MTU. The wire stays the caller's then. */
 int scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **nic);
 void scx_nic_destroy(struct scx_nic *nic);
 

@@ -35,6 +35,11 @@ done
 wrong 64 'wants two files' "$SOFTCX" run --wire pcap:file -- true
 wrong 64 'wants two files' "$SOFTCX" run --wire pcap:, -- true
 wrong 64 'nosuchfile.*No such file' "$SOFTCX" run --wire "pcap:$T/nosuchfile,$T/out.pcap" -- true
+wrong 64 "pcap-out: cannot write $T/none/x: No such file" "$SOFTCX" run --pcap-out "$T/none/x" -- true
+wrong 64 "pcap-out: cannot write $T: Is a directory" "$SOFTCX" run --pcap-out "$T" -- true
+wrong 64 "log: cannot write $T/none/x: No such file" "$SOFTCX" run --log "$T/none/x" -- true
+wrong 64 "wire: cannot write $T/none/x: No such file" "$SOFTCX" run --wire "pcap:,$T/none/x" -- true
+[ ! -e "$T/none" ] || fail 'a refused file was made'
 wrong 64 'must be even' "$SOFTCX" run --ports 3 --wire cable -- true
 wrong 64 '2 times --wire for 3 ports' "$SOFTCX" run --ports 3 --wire veth:a --wire veth:b -- true
 wrong 64 'both ends cable' "$SOFTCX" run --ports 2 --wire cable --wire loopback -- true
@@ -72,6 +77,20 @@ wrong 0 'hca_id:.*mlx5_0' "$SOFTCX" run -- ibv_devinfo
 grep -q 'never opened' "$T/out" && fail "ibv_devinfo: said that it never opened the device"
 "$SOFTCX" run --log "$T/log" -- sh -c 'ibv_devinfo >/dev/null; exec ibv_devinfo -d mlx5_0' >"$T/out" 2>&1 ||
 	fail "two programs, one after the other: $(cat "$T/out")"
+
+# A disk that is full from the beginning, and one that is full after a while.
+wrong 1 'capture file /dev/full: No space left' "$SOFTCX" run --pcap-out /dev/full -- ibv_devinfo
+mkdir "$T/small" && mount -t tmpfs -o size=64k tmpfs "$T/small" || fail "no tmpfs"
+"$SOFTCX" run --pcap-out "$T/small/x" -- dpdk-testpmd -l 0,1 --no-huge -m 96 --no-shconf -- \
+	--total-num-mbufs=2048 --tx-first --stats-period=1 >"$T/out" 2>&1 </dev/null &
+PID=$!
+full()
+{
+	grep -q 'the capture file takes no more: No space left' "$T/out"
+}
+wait_for 20 full || fail "a full disk was not told of: $(tail -n 5 "$T/out")"
+kill -INT "$PID"
+wait "$PID"
 
 # Signals go to the program, once, and to its whole terminal life: it may catch them.
 cat >"$T/catcher" <<'C'

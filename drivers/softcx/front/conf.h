@@ -6,7 +6,6 @@
  *
  *   profile=cx6dx        capability profile                      (whole device)
  *   seed=42              decimal                                 (whole device)
- *   faults=PLAN          fault plan, absent: none
  *   log=FILE             absent: standard error
  *   state=DIR            where libsoftcx.so leaves the mark that a device was opened
  *   port=0               starts a port; the lines below belong to the last port named
@@ -26,7 +25,7 @@
 #include "../../../config/limits.h"
 
 #define SCX_CONF_ENV	   "SOFTCX_CONFIG"
-#define SCX_CONF_PATH	   256u	    /* bytes of a path or plan with its NUL */
+#define SCX_CONF_PATH	   256u	    /* bytes of a path with its NUL */
 #define SCX_CONF_BYTES	   16384u   /* bytes of the whole text with its NUL */
 #define SCX_CONF_OPENED	   "opened" /* name of the mark in the state folder */
 
@@ -52,8 +51,7 @@ struct scx_conf_port {
 struct scx_conf {
 	char profile[16];
 	uint64_t seed;
-	char faults[SCX_CONF_PATH]; /* empty: none; so for every text here */
-	char log[SCX_CONF_PATH];
+	char log[SCX_CONF_PATH]; /* empty: none; so for every text here */
 	char state[SCX_CONF_PATH];
 	uint32_t nr_ports;
 	struct scx_conf_port port[SCX_CONF_PORTS_MAX];

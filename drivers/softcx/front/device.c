@@ -165,7 +165,6 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 		.profile = conf.profile,
 		.name = d->name,
 		.seed = conf.seed + i,
-		.faults = conf.faults[0] ? conf.faults : NULL,
 		.event = scxf_event,
 		.event_arg = d,
 		.nr_uar_pages = SCXF_UAR_PAGES,
@@ -187,7 +186,7 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 	cfg.uar_base = d->uar_base;
 	rc = open_wire(i, &cfg.wire, cable_end, err);
 	if (rc) {
-		scx_log(d->name, "no wire: %s (%s)", err[0] ? err : "out of memory", strerror(-rc));
+		scx_log(d->name, "no wire: %s", err[0] ? err : strerror(-rc));
 		return rc;
 	}
 	scxf_changed(d);

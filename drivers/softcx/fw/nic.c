@@ -50,9 +50,6 @@ scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **out)
 
 	if (profile == NULL || cfg->uar_base == NULL || cfg->nr_uar_pages < 2 || !mtu_ok(cfg->mtu))
 		return -EINVAL;
-	if (cfg->faults != NULL)
-		return -EOPNOTSUPP; /* no fault can be asked for yet, and none is silently left out
-				     */
 	nic = calloc(1, sizeof(*nic));
 	if (nic == NULL)
 		return -ENOMEM;

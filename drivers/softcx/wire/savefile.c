@@ -48,7 +48,13 @@ scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t er
 	s->to = pcap_dump_fopen(s->format, f);
 	if (!s->to)
 		goto fail;
-	pcap_dump_flush(s->to); /* the header, so that an empty capture is one */
+	/* the header, so that an empty capture is one */
+	if (pcap_dump_flush(s->to)) {
+		rc = -errno;
+		snprintf(err, err_bytes, "capture file %s: %s", path, strerror(-rc));
+		scx_savefile_close(s);
+		return rc;
+	}
 	return 0;
 fail:
 	snprintf(err, err_bytes, "capture file %s: out of memory", path);
@@ -63,8 +69,10 @@ fail:
 static void
 hand_over(struct scx_savefile *s)
 {
-	if (s->pending && pcap_dump_flush(s->to)) {
+	/* after a failed write libpcap drops records silently and flushes nothing, successfully */
+	if (s->pending && (pcap_dump_flush(s->to) || ferror(pcap_dump_file(s->to)))) {
 		scx_log("pcap", "the capture file takes no more: %s", strerror(errno));
+		s->pending = 0; /* lost: closing does not come here again */
 		scx_savefile_close(s);
 		return;
 	}
@@ -108,6 +116,8 @@ scx_savefile_idle(struct scx_savefile *s)
 void
 scx_savefile_close(struct scx_savefile *s)
 {
+	if (s->to && s->pending)
+		hand_over(s);
 	if (s->to)
 		pcap_dump_close(s->to);
 	if (s->format)

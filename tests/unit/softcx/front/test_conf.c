@@ -30,7 +30,7 @@ static void
 all_of_it(void **state)
 {
 	assert_int_equal(
-		parse("profile=cx7\nseed=18446744073709551615\nfaults=a b=c\nlog=/tmp/x "
+		parse("profile=cx7\nseed=18446744073709551615\nlog=/tmp/x "
 		      "y\nstate=/s\n"
 		      "port=0\nmac=02:5c:78:00:00:0a\nmtu=9000\nnic=scx0\nwire=veth\nnetdev="
 		      "w0\nnetns=/n\n"
@@ -38,7 +38,6 @@ all_of_it(void **state)
 		0);
 	assert_string_equal(conf.profile, "cx7");
 	assert_true(conf.seed == UINT64_MAX);
-	assert_string_equal(conf.faults, "a b=c");
 	assert_string_equal(conf.log, "/tmp/x y");
 	assert_string_equal(conf.state, "/s");
 	assert_int_equal(conf.nr_ports, 2);
