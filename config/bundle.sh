@@ -55,7 +55,7 @@ find "$prefix" -path "$prefix/bin" -prune -o \( -name '*.so' -o -name '*.so.*' \
 cp "$top/LICENSE" "$top/README.md" "$b/share/"
 
 # Programs of others that the tests compare with, and the drivers that EAL loads by name.
-for p in dpdk-testpmd dpdk-test-gpudev ibv_devinfo; do
+for p in dpdk-testpmd dpdk-test-gpudev ibv_devinfo ping; do
 	cp "$(command -v "$p")" "$b/bin/"
 done
 multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
@@ -69,6 +69,9 @@ for p in "${pmds[@]}"; do
 done
 
 [ ! -e "$b/lib/librte_gpu_crl.so" ] || ln -s ../librte_gpu_crl.so "$b/lib/pmds/librte_gpu_crl.so"
+
+# Tests that are programs, and are not installed.
+cp "$build/tests/gpu/cuda_memory" "$b/bin/"
 
 # The closure of all of them, less what glibc and the GPU driver bring on any machine.
 for f in "$b"/bin/* "$b"/lib/*.so*; do
@@ -110,7 +113,7 @@ for p in "$b"/bin/*; do
 done
 if [ -f "$top/tests/gpu/run-gpu-tests" ]; then
 	install -m 755 "$top/tests/gpu/run-gpu-tests" "$b/run-gpu-tests"
-	cp -r "$top/tests/gpu" "$b/share/gpu-tests"
+	install -Dm 644 -t "$b/share/gpu-tests" "$top/tests/e2e/wire.py"
 fi
 git -C "$top" rev-parse HEAD >"$b/share/commit" 2>/dev/null || echo unknown >"$b/share/commit"
 chmod -R go-w "$b"

@@ -13,6 +13,7 @@
 #include "engines/io.h"
 #include "engines/macswap.h"
 #include "engines/rxonly.h"
+#include "engines/txfirst.h"
 #include "engines/txonly.h"
 
 #define STEP "start engine"
@@ -20,19 +21,19 @@
 static enum crl_turn
 icmpecho_turn(struct crl_stream *s)
 {
-	return crl_fwd_turn(s, crl_icmpecho_packet);
+	return crl_txfirst_due(s) ? crl_txfirst_turn(s) : crl_fwd_turn(s, crl_icmpecho_packet);
 }
 
 static enum crl_turn
 io_turn(struct crl_stream *s)
 {
-	return crl_fwd_turn(s, crl_io_packet);
+	return crl_txfirst_due(s) ? crl_txfirst_turn(s) : crl_fwd_turn(s, crl_io_packet);
 }
 
 static enum crl_turn
 macswap_turn(struct crl_stream *s)
 {
-	return crl_fwd_turn(s, crl_macswap_packet);
+	return crl_txfirst_due(s) ? crl_txfirst_turn(s) : crl_fwd_turn(s, crl_macswap_packet);
 }
 
 static enum crl_turn

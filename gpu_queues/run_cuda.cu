@@ -17,6 +17,7 @@
 #include "engines/io.h"
 #include "engines/macswap.h"
 #include "engines/rxonly.h"
+#include "engines/txfirst.h"
 #include "engines/txonly.h"
 #include "launch.h"
 
@@ -32,6 +33,9 @@
                                                                                                    \
 		if (threadIdx.x != 0 || !crl_stream_begin(s))                                      \
 			return;                                                                    \
+		/* at most until it has been told to run, or to leave */                           \
+		while (crl_txfirst_due(s) && turn != CRL_TURN_LEFT)                                \
+			turn = crl_txfirst_turn(s);                                                \
 		/* forever: the persistent loop; leaves on ctl->stop */                            \
 		while (turn != CRL_TURN_LEFT) {                                                    \
 			turn = turn_call;                                                          \

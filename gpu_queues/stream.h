@@ -28,6 +28,7 @@ struct crl_engine_opts {
 	uint16_t dst_port;		 /* txonly: 9 */
 	uint32_t cs_flags;		 /* sending engines, CRL_ETH_L3_CSUM, CRL_ETH_L4_CSUM: 0 */
 	uint64_t tx_frames_max;		 /* txonly, frames a stream sends: 0 without end */
+	uint32_t tx_first;		 /* io, macswap, icmpecho: 1 sends a burst first: 0 */
 	uint32_t user[8];		 /* a program's own packet function's */
 };
 

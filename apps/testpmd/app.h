@@ -52,9 +52,8 @@ struct crl_tp_port {
 struct crl_tp_app {
 	struct crl_tp_options opt;
 	struct crl_eal *eal;
-	struct crl_mem gpu_mem;	  /* of --gpu */
-	struct crl_mem *mem;	  /* of buffers: &gpu_mem, or NULL: host memory */
-	struct crl_mem *ring_mem; /* of rings and records: the same, by --rings */
+	struct crl_mem gpu_mem;	  /* of --gpu, or host memory that it reaches, by --rings */
+	struct crl_mem *mem;	  /* of rings, records and buffers: &gpu_mem, or NULL: host memory */
 	int cuda_device;	  /* -1: engines run on lcores */
 	char gpu_model[96];
 	struct crl_tp_port ports[CRL_TP_PORTS_MAX];
@@ -65,6 +64,7 @@ struct crl_tp_app {
 	int cpu_lcore;		   /* that polls net_mlx5's queues, -1: none */
 	int stopped_badly;	   /* an engine did not leave: memory cannot be freed */
 	uint64_t start_ns, end_ns; /* of forwarding */
+	uint64_t stop_ns;	   /* from the word to stop to the last stream gone */
 	/* Errors: written by the control loop, read by telemetry; under the lock. */
 	pthread_mutex_t lock;
 	struct crl_err errors[CRL_TP_ERRORS_MAX];
@@ -88,8 +88,6 @@ int crl_tp_engine_check(const struct crl_tp_app *app, struct crl_err *err);
 int crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err);
 void crl_tp_engine_park(struct crl_tp_app *app, bool park);
 int crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err);
-/* txfirst.c: the engine, with a burst of frames sent before its first turn. */
-const struct crl_engine *crl_tp_tx_first(const struct crl_engine *engine);
 
 /* cpu.c, in the shape of rte_eal_remote_launch(): forwards on net_mlx5's queues until
  * app->cpu_stop. */

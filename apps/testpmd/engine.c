@@ -42,9 +42,6 @@ crl_tp_engine_check(const struct crl_tp_app *app, struct crl_err *err)
 {
 	uint32_t have = rte_lcore_count() - 1;
 
-	if (app->opt.tx_first && app->cuda_device >= 0)
-		return crl_err_set(err, -ENOTSUP, "--tx-first", "leave it out, or leave --gpu out",
-			"a resident kernel runs one engine, and the first burst would be another");
 	if (lcores_needed(app) <= have)
 		return 0;
 	return crl_err_set(err, -EINVAL, "--nb-cores",
@@ -106,7 +103,7 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 		.flags = cuda ? 0 : CRL_ENGINE_OWN_THREADS,
 		.where = cuda ? CRL_ON_CUDA : CRL_ON_HOST,
 		.cuda_device = app->cuda_device,
-		.engine = app->opt.tx_first ? crl_tp_tx_first(app->opt.engine) : app->opt.engine,
+		.engine = app->opt.engine,
 		.opts = &app->opt.engine_opts,
 		.streams = streams,
 		.burst = app->opt.burst,
@@ -114,6 +111,7 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 	uint32_t queues = 0;
 	int ret;
 
+	app->opt.engine_opts.tx_first = app->opt.tx_first;
 	for (uint32_t i = 0; i < app->nr_ports; i++)
 		queues += app->ports[i].nr_queues;
 	app->nr_threads = cuda ? 0 : app->opt.nb_cores < queues ? app->opt.nb_cores : queues;
@@ -162,13 +160,14 @@ lcore_wait(unsigned lcore, uint64_t deadline_ns)
 int
 crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err)
 {
-	uint64_t deadline = crl_now_ns() + LEAVE_NS_MAX;
+	uint64_t told = crl_now_ns(), deadline = told + LEAVE_NS_MAX;
 	int ret;
 
 	if (app->run == NULL)
 		return 0;
 	ret = crl_engine_stop(app->run, LEAVE_NS_MAX, err);
 	app->end_ns = crl_now_ns();
+	app->stop_ns = app->end_ns - told;
 	if (ret != 0) {
 		app->stopped_badly = 1;
 		return ret;

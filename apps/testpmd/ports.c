@@ -60,12 +60,17 @@ crl_tp_memory(struct crl_tp_app *app, struct crl_err *err)
 			"there is no gpudev of Carillon's that is called ", name);
 	crl_gpu_info_get(gpu, &info);
 	crl_gpu_close(gpu, NULL); /* the vdev keeps it open */
-	ret = crl_mem_gpudev(app->eal, id, &app->gpu_mem, err);
+	/*
+	 * One place for all: rings here and buffers there would let a CQE overtake its payload, as
+	 * no write order holds across two memories.
+	 */
+	if (app->opt.rings == CRL_TP_RINGS_GPU)
+		ret = crl_mem_gpudev(app->eal, id, &app->gpu_mem, err);
+	else
+		ret = crl_mem_gpudev_host(app->eal, id, &app->gpu_mem, err);
 	if (ret != 0)
 		return ret;
 	app->mem = &app->gpu_mem;
-	if (app->opt.rings == CRL_TP_RINGS_GPU)
-		app->ring_mem = &app->gpu_mem;
 	if (info.kind == CRL_GPU_CUDA)
 		app->cuda_device = info.device;
 	snprintf(app->gpu_model, sizeof(app->gpu_model), "%s", info.model);
@@ -101,8 +106,7 @@ queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl
 		.tx_depth = o->txd,
 		.rx_depth = o->rxd,
 		.rx_buf_bytes = o->mbuf_bytes,
-		.rings = app->ring_mem,
-		.buffers = app->mem,
+		.rings = app->mem,
 		.tx_region = p->tx_region,
 	};
 	int ret;

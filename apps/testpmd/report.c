@@ -105,6 +105,7 @@ build(const struct crl_tp_app *app)
 	put_str(o, "nic_step", crl_tp_nic_step());
 	put_str(o, "forward_mode", app->opt.engine->name);
 	json_object_object_add(o, "seconds", json_object_new_double(seconds));
+	json_object_object_add(o, "stop_ms", json_object_new_double((double)app->stop_ns / 1e6));
 	put_u64(o, "rxd", app->opt.rxd);
 	put_u64(o, "txd", app->opt.txd);
 	put_u64(o, "burst", app->opt.burst);

@@ -19,6 +19,7 @@ struct crl_gpudev {
 	struct crl_gpu *gpu; /* a reference of ours; NULL: not used */
 	int16_t dev_id;
 	char name[96];
+	char near_name[96]; /* of host memory that this GPU reaches */
 	struct crl_err why; /* the last failure of a call into drivers/gpu */
 };
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <rte_errno.h>
 #include <rte_gpudev.h>
@@ -14,7 +15,8 @@
 #include "drivers/gpu/crl_gpu.h"
 #include "dpdk_internal.h"
 
-#define GPU_STEP "use a gpudev"
+#define GPU_STEP  "use a gpudev"
+#define HOST_PAGE 4096u
 
 static int
 gpu_alloc(void *arg, size_t bytes, size_t align, void **addr)
@@ -109,6 +111,53 @@ gpu_unmap_mmio(void *arg, void *addr)
 	crl_gpu_uar_unregister(g->gpu, &uar);
 }
 
+/*
+ * Host memory that the GPU reaches. Registered with it as one piece, so that a kernel and this
+ * processor name every byte by the same address, which struct crl_mem has only one of.
+ */
+static int
+near_alloc(void *arg, size_t bytes, size_t align, void **addr)
+{
+	struct crl_gpudev *g = arg;
+	uint64_t dev = 0;
+	void *p;
+	int ret;
+
+	if (align > HOST_PAGE)
+		return -EINVAL;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return crl_err_set(&g->why, -errno, "mmap", "free some memory", "%zu bytes: %s",
+			bytes, strerror(errno));
+	ret = crl_gpu_host_register(g->gpu, p, bytes, &dev, &g->why);
+	if (ret != 0)
+		goto unmap;
+	if (dev != (uint64_t)(uintptr_t)p) {
+		ret = crl_err_set(&g->why, -ENOTSUP, "register host memory",
+			"use a GPU with unified addresses",
+			"%s sees the memory at 0x%llx, this processor at %p", g->name,
+			(unsigned long long)dev, p);
+		goto unregister;
+	}
+	*addr = p;
+	return 0;
+
+unregister:
+	crl_gpu_host_unregister(g->gpu, p);
+unmap:
+	munmap(p, bytes);
+	return ret;
+}
+
+static void
+near_free(void *arg, void *addr, size_t bytes)
+{
+	struct crl_gpudev *g = arg;
+
+	crl_gpu_host_unregister(g->gpu, addr);
+	munmap(addr, bytes);
+}
+
 static void
 gpu_why(void *arg, struct crl_err *err)
 {
@@ -153,6 +202,15 @@ find_slot(struct crl_eal *eal, int16_t dev_id)
 }
 
 static void
+fill_maps(struct crl_mem *mem)
+{
+	mem->map_host = gpu_map_host;
+	mem->unmap_host = gpu_unmap_host;
+	mem->map_mmio = gpu_map_mmio;
+	mem->unmap_mmio = gpu_unmap_mmio;
+}
+
+static void
 fill_mem(struct crl_gpudev *g, const struct crl_gpu_info *info, struct crl_mem *mem)
 {
 	const bool cuda = info->kind == CRL_GPU_CUDA;
@@ -172,16 +230,14 @@ fill_mem(struct crl_gpudev *g, const struct crl_gpu_info *info, struct crl_mem *
 	mem->write = gpu_write;
 	mem->read = gpu_read;
 	mem->dmabuf = gpu_dmabuf;
-	mem->map_host = gpu_map_host;
-	mem->unmap_host = gpu_unmap_host;
-	mem->map_mmio = gpu_map_mmio;
-	mem->unmap_mmio = gpu_unmap_mmio;
+	fill_maps(mem);
 }
 
-CRL_PUBLIC int
-crl_mem_gpudev(struct crl_eal *eal, int16_t dev_id, struct crl_mem *mem, struct crl_err *err)
+/* The gpudev's slot, with drivers/gpu's device of that name behind it. */
+static int
+open_slot(struct crl_eal *eal, int16_t dev_id, struct crl_gpudev **out, struct crl_gpu_info *info,
+	struct crl_err *err)
 {
-	struct crl_gpu_info info;
 	struct rte_gpu_info rte;
 	struct crl_gpudev *g;
 
@@ -199,12 +255,48 @@ crl_mem_gpudev(struct crl_eal *eal, int16_t dev_id, struct crl_mem *mem, struct 
 				"gpudev %d (%s) cannot export memory as a dma-buf", dev_id,
 				rte.name);
 		g->dev_id = dev_id;
-		crl_gpu_info_get(g->gpu, &info);
+		crl_gpu_info_get(g->gpu, info);
 		snprintf(g->name, sizeof(g->name), "gpudev %d (%.40s%s)", dev_id, rte.name,
-			info.kind == CRL_GPU_HOST ? ", host memory" : "");
+			info->kind == CRL_GPU_HOST ? ", host memory" : "");
+		snprintf(g->near_name, sizeof(g->near_name),
+			"host memory mapped into gpudev %d (%.40s)", dev_id, rte.name);
 	}
-	crl_gpu_info_get(g->gpu, &info);
-	fill_mem(g, &info, mem);
+	crl_gpu_info_get(g->gpu, info);
+	*out = g;
+	return 0;
+}
+
+CRL_PUBLIC int
+crl_mem_gpudev(struct crl_eal *eal, int16_t dev_id, struct crl_mem *mem, struct crl_err *err)
+{
+	struct crl_gpu_info info;
+	struct crl_gpudev *g;
+	int ret = open_slot(eal, dev_id, &g, &info, err);
+
+	if (ret == 0)
+		fill_mem(g, &info, mem);
+	return ret;
+}
+
+CRL_PUBLIC int
+crl_mem_gpudev_host(struct crl_eal *eal, int16_t dev_id, struct crl_mem *mem, struct crl_err *err)
+{
+	struct crl_gpu_info info;
+	struct crl_gpudev *g;
+	int ret = open_slot(eal, dev_id, &g, &info, err);
+
+	if (ret != 0)
+		return ret;
+	*mem = (struct crl_mem){
+		.size = sizeof(*mem),
+		.place = CRL_PLACE_HOST,
+		.name = g->near_name,
+		.arg = g,
+		.alloc = near_alloc,
+		.free = near_free,
+		.why = gpu_why,
+	};
+	fill_maps(mem);
 	return 0;
 }
 

@@ -118,6 +118,14 @@ int crl_flow_del(struct crl_flow *flow, struct crl_err *err);
  */
 int crl_mem_gpudev(struct crl_eal *eal, int16_t dev_id, struct crl_mem *mem, struct crl_err *err);
 
+/*
+ * Host memory that gpudev dev_id reaches: place host, registered with the GPU, at one address for
+ * both processors. For rings and buffers that a kernel runs and the NIC's side keeps in host
+ * memory. Returns as crl_mem_gpudev().
+ */
+int crl_mem_gpudev_host(
+	struct crl_eal *eal, int16_t dev_id, struct crl_mem *mem, struct crl_err *err);
+
 /* ---- Control lcore ---- */
 
 struct crl_lcore {
