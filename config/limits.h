@@ -19,7 +19,8 @@
 
 #define CRL_BURST_MAX	    64u /* packets an iteration */
 #define CRL_TXPKTS_MAX	    16u /* segments of a txonly frame */
-#define CRL_LOOK_EVERY	    32u /* iterations between two looks at the control words */
+#define CRL_LOOK_EVERY	    32u /* iterations between two looks at the control words, */
+#define CRL_LOOK_PACKETS    256u /* or packets, where one takes microseconds */
 #define CRL_EMPW_FRAMES_MAX 32u /* of one multi-packet send, as net_mlx5: what one CQE frees */
 #define CRL_DRAIN_NS_MAX    500000000u /* a stopping or failed stream waits so long for its sends */
 

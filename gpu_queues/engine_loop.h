@@ -35,8 +35,7 @@ crl_stream_may_rearm(struct crl_stream *s)
 	return crl_stream_drained(s);
 }
 
-/* Sees errors, then what the host wants. Once every CRL_LOOK_EVERY turns and whenever not in RUN.
- */
+/* Sees errors, then what the host wants. */
 CRL_FN void
 crl_stream_obey(struct crl_stream *s)
 {
@@ -85,6 +84,18 @@ crl_stream_leave(struct crl_stream *s)
 	return CRL_TURN_LEFT;
 }
 
+/* Whether it is time to look: now and then while work goes on, at every turn otherwise. */
+CRL_FN bool
+crl_stream_look_due(struct crl_stream *s)
+{
+	uint64_t packets = s->rxc.packets + s->txc.packets;
+
+	if (s->turns++ % CRL_LOOK_EVERY != 0 && s->mode == CRL_MODE_RUN && packets < s->look_packets)
+		return false;
+	s->look_packets = packets + CRL_LOOK_PACKETS;
+	return true;
+}
+
 /*
  * Before each iteration. *run: do the work. Otherwise the return value is the turn's.
  */
@@ -92,7 +103,7 @@ CRL_FN enum crl_turn
 crl_stream_look(struct crl_stream *s, bool *run)
 {
 	*run = false;
-	if (s->turns++ % CRL_LOOK_EVERY == 0 || s->mode != CRL_MODE_RUN) {
+	if (crl_stream_look_due(s)) {
 		crl_st64(&s->ctl->heartbeat, s->turns);
 		crl_stream_publish(s);
 		crl_stream_obey(s);

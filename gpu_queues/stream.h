@@ -66,6 +66,7 @@ struct crl_stream {
 	uint32_t mode;	  /* enum crl_mode */
 	uint32_t rearmed;
 	uint64_t turns;
+	uint64_t look_packets; /* look at the control words again at this many packets */
 	uint64_t deadline_ns; /* of FAILING and STOPPING */
 	uint64_t tx_left;     /* txonly: frames still to send */
 	uint32_t tx_slots;    /* txonly: prepared frames in tx's txbuf */

@@ -161,9 +161,9 @@ crl_path(const struct crl_queue *q, struct crl_path *path)
 	path->cq_flags = q->cfg.cq_flags;
 	path->numa_node = q->ctx->numa_node;
 	if (q->ctx->numa_node >= 0)
-		snprintf(node, sizeof(node), "host memory of NUMA node %d", q->ctx->numa_node);
+		snprintf(node, sizeof(node), "NUMA node %d", q->ctx->numa_node);
 	else
-		snprintf(node, sizeof(node), "host memory of any NUMA node (%s)", q->ctx->numa_why);
+		snprintf(node, sizeof(node), "any NUMA node (%s)", q->ctx->numa_why);
 	snprintf(path->text, sizeof(path->text),
 		"queue %u on %s: rings in %s, buffers in %s, doorbell on a %s, %s CQs, %s",
 		q->cfg.index, q->ctx->info.name, q->rings->name, q->buffers->name,

@@ -259,7 +259,7 @@ open_slot(struct crl_eal *eal, int16_t dev_id, struct crl_gpudev **out, struct c
 		snprintf(g->name, sizeof(g->name), "gpudev %d (%.40s%s)", dev_id, rte.name,
 			info->kind == CRL_GPU_HOST ? ", host memory" : "");
 		snprintf(g->near_name, sizeof(g->near_name),
-			"host memory mapped into gpudev %d (%.40s)", dev_id, rte.name);
+			"host memory that %.40s reaches", rte.name);
 	}
 	crl_gpu_info_get(g->gpu, info);
 	*out = g;
