@@ -123,6 +123,18 @@ scx_arm_rung(struct scx_dp *dp, uint32_t page, uint64_t raw)
 		scx_cq_sample_arm(dp, &dp->cq[i]);
 }
 
+/* No register of the page holds anything: five loads that wait for none of the others. */
+CRL_FN bool
+scx_page_quiet(const uint8_t *uar)
+{
+	uint64_t any = scx_ld64(uar + CRL_UAR_CQ_ARM);
+	uint32_t r;
+
+	for (r = 0; r < SCX_SEND_REGS; r++)
+		any |= scx_ld64(uar + CRL_UAR_BF_REG + r * CRL_UAR_BF_REG_BYTES);
+	return any == 0;
+}
+
 /* Look at every page in use once; returns how many rang. */
 SCX_FN unsigned
 scx_doorbells(struct scx_dp *dp)
@@ -133,8 +145,11 @@ scx_doorbells(struct scx_dp *dp)
 	for (i = 0; i < dp->nr_active; i++) {
 		uint32_t nr = dp->active[i];
 		uint8_t *uar = dp->uar + (size_t)nr * CRL_UAR_BYTES;
-		uint64_t v = scx_take64(uar + CRL_UAR_CQ_ARM);
+		uint64_t v;
 
+		if (scx_page_quiet(uar))
+			continue;
+		v = scx_take64(uar + CRL_UAR_CQ_ARM);
 		if (SCX_UNLIKELY(v != 0)) {
 			scx_arm_rung(dp, nr, v);
 			rang++;

@@ -95,38 +95,6 @@ wire_send(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 	return work;
 }
 
-/*
- * Has the driver ever posted a receive buffer? Before it has, a rule that drops is one of those
- * that a driver makes and removes to find out what the NIC can do, and not meant for any frame.
- */
-static bool
-rx_begun(struct scx_dp *dp)
-{
-	for (unsigned i = 0; i < SCX_DP_RQ_MAX && !dp->rx_begun; i++) {
-		const struct scx_rq *rq = &dp->rq[i];
-
-		dp->rx_begun = rq->used && rq->q.state == SCX_WQ_RDY &&
-			       (uint16_t)crl_bswap32(scx_ld32_acquire(
-				       &rq->q.dbrec[CRL_DBREC_RCV_WORD])) != rq->ci;
-	}
-	return dp->rx_begun;
-}
-
-/* Would the frame find a buffer, or a rule that drops it? */
-static bool
-would_place(struct scx_dp *dp, const struct scx_frame *f)
-{
-	const struct scx_target *to;
-	struct scx_seen seen;
-
-	scx_examine(&seen, f);
-	to = scx_steer(dp, seen.key);
-	if (to->rq == NULL)
-		return to->dest == SCX_FLOW_DROP && rx_begun(dp);
-	return to->rq->q.state == SCX_WQ_RDY &&
-	       (to->rq->ci != to->rq->pi || scx_rq_refill(dp, to->rq));
-}
-
 /* A wire that takes frames back: one at a time, until the first that has no place yet. */
 static unsigned
 wire_receive_patiently(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
@@ -137,7 +105,7 @@ wire_receive_patiently(struct scx_dp *dp, struct scx_wire *wire, unsigned budget
 	while (work < budget && dp->link_up && wire->ops->recv(wire, &f, 1) == 1) {
 		if (f.len < SCX_ETH_HLEN || f.len > dp->frame_max) {
 			dp->stats.rx_too_long += f.len > dp->frame_max;
-		} else if (would_place(dp, &f)) {
+		} else if (scx_would_place(dp, &f)) {
 			scx_receive(dp, &f, 1);
 		} else {
 			wire->ops->back(wire);

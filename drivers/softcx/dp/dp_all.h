@@ -25,5 +25,7 @@
 #include "dma.h"
 #include "objects.h"
 #include "control.h"
+#include "patient.h"
+#include "remote.h"
 
 #endif /* SCX_DP_ALL_H */

@@ -91,6 +91,34 @@ scx_take64(void *p)
 #endif
 }
 
+/* Acquire, for words just read: what their writer stored before them is seen by later loads. */
+CRL_FN void
+scx_fence_acquire(void)
+{
+#if defined(__CUDA_ARCH__)
+	__threadfence_system();
+#else
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+/* Release, for a word about to be stored: who sees it sees all that was stored before. */
+CRL_FN void
+scx_fence_release(void)
+{
+#if defined(__CUDA_ARCH__)
+	__threadfence_system();
+#else
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
+CRL_FN void
+scx_st32(void *p, uint32_t v)
+{
+	*(volatile uint32_t *)p = v;
+}
+
 CRL_FN void
 scx_st64(void *p, uint64_t v)
 {
@@ -136,6 +164,35 @@ scx_prefetch_write(const void *p)
 }
 
 /*
+ * The same on a GPU, where memcpy() goes byte by byte because it cannot assume alignment: in pieces
+ * as wide as both addresses allow.
+ */
+#if defined(__CUDA_ARCH__)
+CRL_FN void
+scx_copy_wide(uint8_t *d, const uint8_t *s, size_t n)
+{
+	size_t same = ((uintptr_t)d | (uintptr_t)s) & 15u, i = 0;
+
+	if (same == 0) {
+#pragma unroll 4
+		for (; i + 16u <= n; i += 16u)
+			*(uint4 *)(d + i) = *(const uint4 *)(s + i);
+	}
+	if ((same & 3u) == 0) {
+#pragma unroll 8
+		for (; i + 4u <= n; i += 4u)
+			*(uint32_t *)(d + i) = *(const uint32_t *)(s + i);
+	}
+	if ((same & 1u) == 0) {
+		for (; i + 2u <= n; i += 2u)
+			*(uint16_t *)(d + i) = *(const uint16_t *)(s + i);
+	}
+	for (; i < n; i++)
+		d[i] = s[i];
+}
+#endif
+
+/*
  * n bytes between memory that does not overlap. Up to 128 bytes by a few moves of fixed size that
  * may overlap each other: a call of memcpy costs more than the frame at 64 bytes.
  */
@@ -145,6 +202,10 @@ scx_copy(void *dst, const void *src, size_t n)
 	uint8_t *d = (uint8_t *)dst;
 	const uint8_t *s = (const uint8_t *)src;
 
+#if defined(__CUDA_ARCH__)
+	scx_copy_wide(d, s, n);
+	return;
+#endif
 	if (n >= 32 && n <= 64) {
 		uint64_t a[4], b[4];
 
