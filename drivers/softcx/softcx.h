@@ -108,6 +108,8 @@ int scx_port_mtu(struct scx_nic *nic, uint32_t mtu); /* bytes of Ethernet payloa
 void scx_port_link(struct scx_nic *nic, int up); /* makes a port change event */
 
 /* The data path: its own thread, or one bounded step at a time (returns what it did, 0 = idle). */
+/* The name of that thread, as ps and debuggers show it. Faults of its own reach its handlers. */
+#define SCX_STEP_THREAD "softcx"
 /* One thread steps them all; -EBUSY: one of them has a thread, -EAGAIN: no thread to be had. */
 int scx_nic_start(struct scx_nic **nics, unsigned nr);
 /* Ends the threads that step them, for all NICs that were started together with one of these. */

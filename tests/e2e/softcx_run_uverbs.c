@@ -253,6 +253,7 @@ from_a_child(void)
 {
 	struct ibv_context *ctx = open_device(0);
 	struct ibv_pd *pd = ibv_alloc_pd(ctx);
+	struct stat st;
 	int status;
 	pid_t pid;
 
@@ -264,6 +265,8 @@ from_a_child(void)
 		is("PD in the child", ibv_alloc_pd(ctx) ? 0 : errno, EIO);
 		is("opening in the child", open("/dev/infiniband/uverbs0", O_RDWR) < 0 ? errno : 0,
 			EIO);
+		is("a character device in the child",
+			!fstat(ctx->cmd_fd, &st) && S_ISCHR(st.st_mode), 1);
 		fflush(stdout);
 		_exit(failures != 0);
 	}

@@ -4,8 +4,9 @@
  * along work without a hook, and its inode is its name. Called by device.c, interpose.c and mem.c,
  * under scxf_lock.
  *
- * Without a hook on close, an open that the program has let go of is found at the next open: no
- * descriptor and no mapping of that inode is left in the process.
+ * Without a hook on close, watch.c hears of an open that the program has let go of, and the next
+ * open looks as well (a child may hold what the program has closed): no descriptor and no mapping
+ * of that inode is left in the process.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,8 +42,9 @@ in_descriptors(const struct scxf_ctx *ctx)
 	while (d && !found && (e = readdir(d))) {
 		struct stat st;
 
-		found = e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &st, 0) &&
-			st.st_ino == ctx->st_ino && st.st_dev == ctx->st_dev;
+		found = e->d_name[0] != '.' && atoi(e->d_name) != ctx->memfd &&
+			!fstatat(dirfd(d), e->d_name, &st, 0) && st.st_ino == ctx->st_ino &&
+			st.st_dev == ctx->st_dev;
 	}
 	if (d)
 		closedir(d);
@@ -72,6 +74,7 @@ static void
 ctx_free(struct scxf_ctx *ctx)
 {
 	scxf_event_forget_ctx(ctx);
+	scxf_watch_forget(ctx->wd);
 	if (ctx->alive)
 		scx_uid_destroy(ctx->dev->nic, ctx->uid);
 	for (uint32_t h = 1; h < ctx->nr_obj; h++)
@@ -80,6 +83,7 @@ ctx_free(struct scxf_ctx *ctx)
 		else if (ctx->obj[h].kind == SCXF_FLOW)
 			ctx->dev->nr_receiving -= ctx->obj[h].receives;
 	scxf_obj_put_all(ctx);
+	close(ctx->memfd);
 	free(ctx);
 }
 
@@ -103,26 +107,38 @@ int
 scxf_ctx_new(struct scxf_dev *dev, int flags)
 {
 	struct scxf_ctx *ctx = calloc(1, sizeof(*ctx));
-	int fd, rc = -ENOMEM;
+	int memfd, fd = -1, rc;
+	char path[64];
 	struct stat st;
 
 	if (!ctx)
 		return -ENOMEM;
-	fd = memfd_create(dev->name, flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
-	if (fd < 0 || ftruncate(fd, SCXF_UAR_PAGES * SCXF_UAR_BYTES) || scxf_fstat(fd, &st)) {
+	memfd = memfd_create(dev->name, MFD_CLOEXEC);
+	if (memfd < 0 || ftruncate(memfd, SCXF_UAR_PAGES * SCXF_UAR_BYTES) ||
+		scxf_fstat(memfd, &st)) {
+		rc = -errno;
+		goto fail;
+	}
+	memfd = scxf_move_high(memfd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memfd);
+	fd = open(path, O_RDWR | (flags & O_CLOEXEC));
+	if (fd < 0) {
 		rc = -errno;
 		goto fail;
 	}
 	ctx->dev = dev;
+	ctx->memfd = memfd;
+	ctx->wd = scxf_watch_close(fd);
 	ctx->st_dev = st.st_dev;
 	ctx->st_ino = st.st_ino;
 	ctx->next = contexts;
-	contexts = ctx;
+	__atomic_store_n(
+		&contexts, ctx, __ATOMIC_RELEASE); /* a forked child looks without the lock */
 	scxf_nr_ctx++;
 	return fd;
 fail:
-	if (fd >= 0)
-		close(fd);
+	if (memfd >= 0)
+		close(memfd);
 	free(ctx);
 	return rc;
 }
@@ -130,13 +146,13 @@ fail:
 /* From now on the page of the NIC's UAR space is that of the context's memfd, which the program
  * maps. */
 int
-scxf_uar_map(struct scxf_ctx *ctx, int fd, uint32_t page)
+scxf_uar_map(struct scxf_ctx *ctx, uint32_t page)
 {
 	uint8_t *at = ctx->dev->uar_base + page * SCXF_UAR_BYTES;
 
 	if (page >= SCXF_UAR_PAGES)
 		return -EINVAL;
-	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ctx->memfd,
 		    page * SCXF_UAR_BYTES) != at)
 		return -errno;
 	return 0;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +155,26 @@ scxf_mtu_changed(const char *netdev, uint32_t mtu)
 	pthread_mutex_unlock(&scxf_lock);
 }
 
+void
+scxf_look_at_all(void)
+{
+	for (unsigned i = 0; i < conf.nr_ports; i++)
+		if (devs[i].nic)
+			scxf_watch_look(&devs[i]);
+}
+
+/* Away from the low numbers, which programs count on. */
+int
+scxf_move_high(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, SCXF_FD_MIN);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
 static int
 dev_create(unsigned i, struct scx_wire **cable_end)
 {
@@ -217,8 +236,7 @@ bring_up(void)
 	struct scx_nic *nics[SCX_CONF_PORTS_MAX];
 	struct scx_wire *cable_end = NULL;
 	char err[SPEC_ERRMSG] = "";
-	const char *text = getenv(SCX_CONF_ENV);
-	sigset_t all, before;
+	const char *text = getenv(SCX_CONF_ENV), *outside = NULL;
 	int rc;
 
 	if (!text || scx_conf_parse(text, &conf, err, sizeof(err))) {
@@ -243,14 +261,17 @@ bring_up(void)
 		if (rc)
 			return rc;
 		nics[i] = devs[i].nic;
+		if (devs[i].port->netns[0])
+			outside = devs[i].port->netns; /* there is but one */
 	}
-	/* the program's signals are for the program's threads */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	scxf_crash_words();
 	rc = scx_nic_start(nics, conf.nr_ports);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!rc)
+		rc = scxf_watch_start(outside);
 	if (rc)
-		scx_log(NULL, "the data path's thread does not start: %s", strerror(-rc));
+		scx_log(NULL, "a thread of the NIC's does not start: %s", strerror(-rc));
+	else
+		scxf_look_at_all();
 	return rc;
 }
 
@@ -262,6 +283,7 @@ static void __attribute__((destructor)) bring_down(void)
 
 	if (!owner || failed || scxf_forked())
 		return;
+	scxf_watch_stop();
 	pthread_mutex_lock(&scxf_lock);
 	for (unsigned i = 0; i < conf.nr_ports; i++)
 		nics[i] = devs[i].nic;

@@ -58,17 +58,6 @@ static struct sub subs[SUBS_MAX];
 static unsigned nr_subs; /* subs[] beyond it are free */
 static pthread_mutex_t ev_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int
-move_high(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, SCXF_FD_MIN);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
-
 static void
 sub_free(struct sub *s)
 {
@@ -155,8 +144,8 @@ file_new(struct scxf_call *c, enum file_kind kind, uint16_t attr, bool omit_data
 	pthread_mutex_lock(&ev_lock);
 	f = file_slot();
 	if (f)
-		*f = (struct file){
-			kind, c->ctx, move_high(pair[1]), st.st_dev, st.st_ino, omit_data, false};
+		*f = (struct file){kind, c->ctx, scxf_move_high(pair[1]), st.st_dev, st.st_ino,
+			omit_data, false};
 	pthread_mutex_unlock(&ev_lock);
 	if (!f) {
 		close(pair[0]);

@@ -81,6 +81,8 @@ struct scxf_ctx {
 	struct scxf_ctx *next;
 	dev_t st_dev;
 	ino_t st_ino;
+	int memfd;  /* our own open of it: what the program has is another, whose end is noticed */
+	int wd;	    /* by this number */
 	bool alive; /* GET_CONTEXT went well */
 	bool devx;  /* and asked for DevX */
 	uint16_t uid;
@@ -103,6 +105,8 @@ int scxf_open(unsigned index, int flags); /* descriptor, or -errno */
 void scxf_mtu_changed(const char *netdev, uint32_t mtu); /* takes scxf_lock itself */
 bool scxf_forked(void); /* this process is a child of the one that opened the device */
 
+int scxf_move_high(int fd); /* the same open file, numbered from SCXF_FD_MIN on */
+void scxf_look_at_all(void); /* at every port's netdev; under scxf_lock */
 void scxf_changed(struct scxf_dev *dev); /* the program made, changed or destroyed something */
 
 /* context.c */
@@ -110,8 +114,18 @@ extern _Atomic unsigned scxf_nr_ctx;		   /* read without the lock: is there any?
 int scxf_ctx_new(struct scxf_dev *dev, int flags); /* descriptor, or -errno */
 void scxf_ctx_reap(void);			   /* of those that the program has let go of */
 struct scxf_ctx *scxf_ctx_of(dev_t st_dev, ino_t st_ino);
-int scxf_uar_map(struct scxf_ctx *ctx, int fd, uint32_t page);
+int scxf_uar_map(struct scxf_ctx *ctx, uint32_t page);
 void scxf_uar_unmap(struct scxf_ctx *ctx, uint32_t page);
+
+/* watch.c. netns: where netdevs stayed outside, or NULL. 0 or -errno. */
+int scxf_watch_start(const char *netns);
+void scxf_watch_stop(void);
+void scxf_watch_look(struct scxf_dev *dev); /* under scxf_lock */
+int scxf_watch_close(int fd);		    /* a number for scxf_watch_forget(), or -1 */
+void scxf_watch_forget(int wd);
+
+/* crash.c */
+void scxf_crash_words(void);
 
 /* handle.c */
 int scxf_obj_new(struct scxf_ctx *ctx, enum scxf_kind kind, uint32_t *handle); /* 0 or -ENOMEM */

@@ -199,16 +199,20 @@ fstat_device(int rc, void *buf)
 {
 	struct stat *st = buf;
 	struct scxf_ctx *ctx;
+	bool forked;
 
 	if (rc || !scxf_nr_ctx || !S_ISREG(st->st_mode))
 		return rc;
-	if (scxf_forked())
-		return rc; /* the lock may be held by a thread that does not exist here */
-	pthread_mutex_lock(&scxf_lock);
+	/* In a child the lock may be held by a thread that does not exist there; nobody else
+	 * changes the list then, and whatever moment it was copied at, it can be read. */
+	forked = scxf_forked();
+	if (!forked)
+		pthread_mutex_lock(&scxf_lock);
 	ctx = scxf_ctx_of(st->st_dev, st->st_ino);
 	if (ctx)
 		fill_stat(ctx->dev->index, st);
-	pthread_mutex_unlock(&scxf_lock);
+	if (!forked)
+		pthread_mutex_unlock(&scxf_lock);
 	return rc;
 }
 

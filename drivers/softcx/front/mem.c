@@ -263,7 +263,7 @@ uar_alloc(struct scxf_call *c)
 		scxf_obj_put(c->ctx, handle);
 		return scxf_refuse(c, rc, "no UAR page left");
 	}
-	rc = scxf_uar_map(c->ctx, c->fd, page);
+	rc = scxf_uar_map(c->ctx, page);
 	if (rc) {
 		scx_uar_free(c->ctx->dev->nic, c->ctx->uid, page);
 		scxf_obj_put(c->ctx, handle);

@@ -32,7 +32,7 @@ thread_main(void *arg)
 	struct scx_fw_thread *t = arg;
 	uint64_t busy_at = scx_fw_now_ns();
 
-	prctl(PR_SET_NAME, "softcx");
+	prctl(PR_SET_NAME, SCX_STEP_THREAD);
 	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	/* forever: steps until scx_nic_stop() sets stop */
 	while (!atomic_load_explicit(&t->stop, memory_order_acquire)) {
@@ -59,6 +59,8 @@ create_without_signals(struct scx_fw_thread *t)
 	int rc;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGSEGV); /* of the thread's own making; blocked they would kill unheard */
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&t->thread, NULL, thread_main, t);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
