@@ -83,7 +83,9 @@ check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
 	int rc;
 
 	if (cfg->size != sizeof(*cfg) || !cfg->engine || !cfg->streams || cfg->nr_streams == 0)
-		return crl_err_set(err, -EINVAL, STEP, NULL,
+		return crl_err_set(err, -EINVAL, STEP,
+			"set size, engine, streams and nr_streams; crl_engine_names() lists the "
+			"engines",
 			"no engine, no streams, or a config of another version");
 	if (cfg->burst > CRL_BURST_MAX)
 		return crl_err_set(err, -EINVAL, STEP, "give a smaller burst",
@@ -94,10 +96,12 @@ check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
 		if (((cfg->engine->needs & CRL_Q_RX) && !s->rx) ||
 			((cfg->engine->needs & CRL_Q_TX) && !s->tx))
 			return crl_err_set(err, -EINVAL, STEP,
-				"give the stream both queues it needs",
-				"%s needs %s%s, stream %u lacks it", cfg->engine->name,
-				cfg->engine->needs & CRL_Q_RX ? "a receive queue " : "",
-				cfg->engine->needs & CRL_Q_TX ? "a send queue" : "", i);
+				"set both of the stream's rx and tx, or the one it needs",
+				"%s needs %s, and stream %u lacks it", cfg->engine->name,
+				cfg->engine->needs == CRL_Q_RX	 ? "a receive queue"
+				: cfg->engine->needs == CRL_Q_TX ? "a send queue"
+								 : "a receive and a send queue",
+				i);
 		rc = s->rx && (cfg->engine->needs & CRL_Q_RX) ? check_side(s->rx, CRL_Q_RX, err)
 							      : 0;
 		if (rc == 0 && s->tx && (cfg->engine->needs & CRL_Q_TX))
@@ -156,6 +160,10 @@ stream_make(
 	*out = s;
 	if (!s->ctl)
 		return crl_err_set(err, -EINVAL, STEP, NULL, "stream %u has no control words", i);
+	if (crl_ld32(&s->ctl->owned))
+		return crl_err_set(err, -EBUSY, STEP,
+			"stop that engine first, or give the stream control words of its own",
+			"an engine runs with the control words of stream %u", i);
 	ctl_reset(s);
 	counts_load(s);
 	return cfg->engine->check ? cfg->engine->check(s, err) : 0;
@@ -166,6 +174,8 @@ run_free(struct crl_engine_run *run)
 {
 	uint32_t i;
 
+	for (i = 0; i < run->nr_owned; i++)
+		crl_st32(&run->stream[i]->ctl->owned, 0);
 	for (i = 0; run->stream && i < run->nr_streams; i++)
 		free(run->stream[i]);
 	free(run->stream);
@@ -249,6 +259,8 @@ crl_engine_start(const struct crl_engine_cfg *cfg, struct crl_engine_run **out, 
 		if (rc != 0)
 			goto undo_run;
 	}
+	for (; run->nr_owned < run->nr_streams; run->nr_owned++)
+		crl_st32(&run->stream[run->nr_owned]->ctl->owned, 1);
 	rc = cfg->where == CRL_ON_CUDA ? cuda_start(cfg, run, err) : crl_threads_start(run, err);
 	if (rc != 0)
 		goto undo_run;

@@ -79,7 +79,7 @@ struct crl_engine_run;
  * Checks everything, then starts. The queues belong to the run until it has stopped.
  *   -EINVAL    an argument, an option, a queue that is not READY or has not the side that is needed
  *   -EPROTO    a queue was filled by a host of another CRL_DEV_ABI; err names both
- *   -EBUSY     one side of a queue is in two streams
+ *   -EBUSY     one side of a queue is in two streams, or another run has its control words
  *   -ENOSYS    CRL_ON_CUDA and no libcarillon_cuda, or an engine that it does not have
  *   -EAGAIN    no thread could be made;  -ENOMEM
  */

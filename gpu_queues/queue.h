@@ -153,7 +153,8 @@ struct crl_ctl {
 	uint32_t stop;	/* host: 1 = leave the loop */
 	uint32_t park;	/* host: 1 = stand still, touch no queue */
 	uint32_t rearm; /* host: raised by one after failed queues were set up anew */
-	uint32_t rsvd0[13];
+	uint32_t owned; /* host: 1 from crl_engine_start() until that run is freed */
+	uint32_t rsvd0[12];
 	uint32_t parked;    /* engine: 1 while standing still */
 	uint32_t done;	    /* engine: 1 = left the loop, drained as far as it could */
 	uint32_t abi;	    /* engine: the CRL_DEV_ABI it was compiled with */

@@ -16,6 +16,7 @@ struct crl_engine_run {
 	struct crl_stream **stream; /* [nr_streams], each on cache lines of its own */
 	uint32_t nr_streams;
 	uint32_t nr_threads;
+	uint32_t nr_owned;   /* streams whose control words say so */
 	uint32_t nr_started; /* threads of ours that run */
 	uint32_t own;	     /* the threads are the caller's */
 	pthread_t *thread;   /* [nr_threads] */

@@ -128,7 +128,9 @@ open_verbs(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
 		return crl_fail_errno(err, errno, OPEN_STEP,
 			errno == EACCES || errno == EPERM
 				? "give this user access to /dev/infiniband/uverbs*, or run as root"
-				: "DevX must be allowed: root, or a kernel with devx for users",
+			: errno == EOPNOTSUPP
+				? "DevX must be allowed: root, or a kernel with devx for users"
+				: "see what the kernel (dmesg) or softcx said of it",
 			"%s does not open for DevX", name);
 	return 0;
 }

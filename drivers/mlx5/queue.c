@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu_queues/mem.h"
 #include "internal.h"
 
 #define CREATE_STEP  "create a queue"
@@ -270,6 +271,9 @@ crl_queue_destroy(struct crl_queue *q, struct crl_err *err)
 	if (q->attached)
 		return crl_err_set(err, -EBUSY, "destroy a queue", "crl_port_detach() it first",
 			"port %s still maps queue %u", q->ctx->port_name, q->cfg.index);
+	if (crl_ld32(&q->shared->ctl.owned))
+		return crl_err_set(err, -EBUSY, "destroy a queue", "crl_engine_stop() it first",
+			"an engine runs queue %u", q->cfg.index);
 	ret = destroy_objects(q, err);
 	if (ret == 0)
 		ret = give_buffers(q, err);

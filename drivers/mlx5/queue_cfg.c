@@ -149,6 +149,9 @@ crl_queue_cfg_check(const struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
 		cfg->uar > CRL_UAR_BF)
 		return crl_err_set(err, -EINVAL, CFG_STEP, "use the values of carillon.h",
 			"cq_flags is 0x%x, uar %u", cfg->cq_flags, (unsigned)cfg->uar);
+	if ((cfg->cq_flags & CRL_CQ_COLLAPSED) && !(cfg->flags & CRL_Q_TX))
+		return crl_err_set(err, -EINVAL, CFG_STEP, "leave CRL_CQ_COLLAPSED out",
+			"collapsed CQs are for sends, and the queue has no send side");
 	if ((cfg->cq_flags & CRL_CQ_OVERRUN_IGNORE) && !ctx->caps.cq_overrun_ignore)
 		return crl_err_set(err, -ENOTSUP, CFG_STEP, "leave CRL_CQ_OVERRUN_IGNORE out",
 			"the NIC cannot ignore CQ overruns");

@@ -82,7 +82,7 @@ region_mr(struct crl_region *r, struct crl_err *err)
 	if (r->mr == NULL)
 		return crl_fail_errno(err, code, "register a region",
 			fd >= 0 ? "the kernel must import dma-bufs for regions (5.12 or newer)"
-				: "map all of it, and raise the locked memory limit (ulimit -l)",
+				: "map all of it writable, or raise ulimit -l (locked memory)",
 			"%zu bytes of %s at %p", r->bytes, r->mem->name, r->addr);
 	return 0;
 }

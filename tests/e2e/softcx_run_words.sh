@@ -4,7 +4,7 @@
 # softcx run, wrongly asked: one line that names the cause, a non-zero status, and nothing left behind.
 # Rightly asked: the program's arguments, status and signals are its own.
 . "$(dirname "$0")/lib.sh"
-e2e_begin ibv_devinfo gcc cp setcap
+e2e_begin ibv_devinfo dpdk-testpmd gcc cp setcap
 
 # wrong STATUS PATTERN COMMAND...
 wrong()

@@ -140,11 +140,15 @@ test_refusals(struct crl_ctx *ctx)
 	REFUSE(cfg.rx_headroom = 2048, -EINVAL, "headroom");
 	REFUSE(cfg.signal_every = 17, -EINVAL, "signal_every 17 is above 16");
 	REFUSE(cfg.cq_flags = 8, -EINVAL, "cq_flags");
+	REFUSE(cfg.flags = CRL_Q_RX; cfg.cq_flags = CRL_CQ_COLLAPSED, -EINVAL, "no send side");
 	REFUSE(cfg.uar = (enum crl_uar)9, -EINVAL, "uar 9");
 #undef REFUSE
 	must(crl_queue_create(ctx, &good, &q, &err), &err, "create");
 	refuse(ctx, &good, -EINVAL, "queue 0 lives already");
 	refused(crl_close(ctx, &err), &err, -EBUSY, "queue 0 lives");
+	crl_queue_ctl(q)->owned = 1; /* as crl_engine_start() leaves it */
+	refused(crl_queue_destroy(q, &err), &err, -EBUSY, "an engine runs queue 0");
+	crl_queue_ctl(q)->owned = 0;
 	must(crl_queue_destroy(q, &err), &err, "destroy");
 }
 

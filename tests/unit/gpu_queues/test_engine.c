@@ -205,6 +205,7 @@ refusals(void **state)
 	REFUSED(s[1].rx = s[0].rx, -EBUSY, "receive from the same queue 0");
 	REFUSED(s[1].tx = s[0].tx, -EBUSY, "send on the same queue 0");
 	REFUSED(nic[1].q.ctl = NULL, -EINVAL, "no control words");
+	REFUSED(crl_st32(&nic[1].q.ctl->owned, 1), -EBUSY, "the control words of stream 1");
 	REFUSED(cfg.cpus = &cpu; cfg.nr_threads = 1, -EINVAL, "CPU 1023");
 	cfg.opts = &o;
 	REFUSED(cfg.engine = crl_engine_find("txonly"); cfg.opts = &o; o.txpkts_nr = 1;
@@ -213,6 +214,24 @@ refusals(void **state)
 		o.txpkts[0] = 1515, -EINVAL, "up to 1514");
 	REFUSED(cfg.engine = crl_engine_find("txonly"); cfg.opts = &o; o.txpkts[0] = 64;
 		nic[0].q.txbuf.addr = NULL, -EINVAL, "txbuf");
+}
+
+/* What is one run's, no other gets, until it has stopped. */
+static void
+twice(void **state)
+{
+	struct crl_engine_run *run = NULL;
+	struct crl_stream_cfg s[QUEUES];
+	struct crl_engine_cfg cfg;
+
+	open_all(1);
+	config(&cfg, s, 1, "io");
+	assert_int_equal(crl_engine_start(&cfg, &run, NULL), 0);
+	assert_int_equal(crl_ld32(&nic[0].q.ctl->owned), 1);
+	refuse(&cfg, -EBUSY, "an engine runs");
+	assert_int_equal(crl_engine_stop(run, 1000000000, NULL), 0);
+	assert_int_equal(crl_ld32(&nic[0].q.ctl->owned), 0);
+	close_all(1);
 }
 
 /* Without the kernels, or without a GPU for them, the reason is said. */
@@ -354,6 +373,7 @@ main(void)
 		cmocka_unit_test(host_threads),
 		cmocka_unit_test(own_threads),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(twice),
 		cmocka_unit_test(no_cuda),
 		cmocka_unit_test(names),
 		cmocka_unit_test(control_notes),
