@@ -90,7 +90,8 @@ crl_stream_look_due(struct crl_stream *s)
 {
 	uint64_t packets = s->rxc.packets + s->txc.packets;
 
-	if (s->turns++ % CRL_LOOK_EVERY != 0 && s->mode == CRL_MODE_RUN && packets < s->look_packets)
+	if (s->turns++ % CRL_LOOK_EVERY != 0 && s->mode == CRL_MODE_RUN &&
+		packets < s->look_packets)
 		return false;
 	s->look_packets = packets + CRL_LOOK_PACKETS;
 	return true;

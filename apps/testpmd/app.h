@@ -53,7 +53,7 @@ struct crl_tp_app {
 	struct crl_tp_options opt;
 	struct crl_eal *eal;
 	struct crl_mem gpu_mem;	  /* of --gpu, or host memory that it reaches, by --rings */
-	struct crl_mem *mem;	  /* of rings, records and buffers: &gpu_mem, or NULL: host memory */
+	struct crl_mem *mem; /* of rings, records and buffers: &gpu_mem; NULL: host memory */
 	int cuda_device;	  /* -1: engines run on lcores */
 	char gpu_model[96];
 	struct crl_tp_port ports[CRL_TP_PORTS_MAX];

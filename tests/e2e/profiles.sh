@@ -13,7 +13,8 @@ profile()
 {
 	local name=$1
 
-	"$SOFTCX" run --profile "$name" -- ibv_devinfo >"$T/out" 2>"$T/err" || fail "$name: ibv_devinfo: $(cat "$T/err")"
+	"$SOFTCX" run --profile "$name" -- ibv_devinfo >"$T/out" 2>"$T/err" ||
+		fail "$name: ibv_devinfo: $(cat "$T/err")"
 	grep -q "vendor_part_id:[[:space:]]*$2\$" "$T/out" && grep -q "fw_ver:[[:space:]]*$3\." "$T/out" ||
 		fail "$name: $(grep -E 'part_id|fw_ver' "$T/out" | xargs)"
 
