@@ -3,7 +3,7 @@
 #
 # How fast the software ConnectX is, beside programs that do the same work without it. Run by hand:
 #
-#   meson devenv -C build tests/bench/softcx_speed.sh [SECONDS] [ROUNDS]
+#   meson devenv -C build ../tests/bench/softcx_speed.sh [SECONDS] [ROUNDS]
 #
 # Nothing is asserted. 64-byte frames (60 without the checksum on veth, where the kernel counts);
 # each pair is measured in one run, in alternating order, ROUNDS times (3) of SECONDS each (4), and

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The README's lines work as printed: each command of its section "A shell to work in" is run in
-# `meson devenv`, with no input, and must end with exit status 0 within a minute.
+# `meson devenv`, with no input, and must end with exit status 0 within a minute. A program that a line
+# elsewhere gives to `meson devenv -C build` must be there, as seen from the build folder.
 # usage: readme.sh README BUILD-DIR
 set -uo pipefail
 readme=$1 build=$2
@@ -18,6 +19,12 @@ mapfile -t lines < <(sed -n '/^## A shell to work in/,/^## /{s/^    //p}' "$read
 	echo "the README's section has ${#lines[@]} commands"
 	exit 1
 }
+while read -r program; do
+	[ -x "$build/$program" ] || {
+		echo "the README starts $program from the build folder, and it is not there"
+		bad=1
+	}
+done < <(sed -n 's/^    meson devenv -C build \([^ ]*\/[^ ]*\).*/\1/p' "$readme")
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 for line in "${lines[@]}"; do
