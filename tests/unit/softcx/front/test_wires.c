@@ -2,7 +2,7 @@
 /*
  * The wires on capture files: what goes out through one comes in through the next, byte for byte; a
  * frame handed back comes again; a file that another program is still writing, or that was cut by a
- * kill -9, reads up to the last flush. The netdev wire has its test end to end.
+ * kill -9, reads up to the last flush. The netdev wire: test_veth.c.
  */
 #include <errno.h>
 #include <pcap/pcap.h>
