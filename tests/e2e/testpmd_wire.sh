@@ -106,8 +106,9 @@ forwarding io through io
 pmd_quit
 judge
 LABEL='jumbo, scattered'
+# A frame takes eight descriptors: 4096 hold all frames of the exchange, should they come at once.
 pmd_start scattered --rxq=1 --txq=1 --max-pkt-len=9018 --enable-scatter --tx-offloads=0x8000 \
-	--forward-mode=io
+	--rxd=4096 --forward-mode=io
 port_mac
 forwarding io through io
 pmd_quit
