@@ -25,6 +25,9 @@ struct crl_engine {
 	enum crl_turn (*turn)(struct crl_stream *s); /* one bounded iteration, on a host thread */
 	/* More checks of a stream's options before it starts, NULL: none. */
 	int (*check)(const struct crl_stream *s, struct crl_err *err);
+	/* Frames of its own that a queue's txbuf should hold for it, each on a cache line; a txbuf
+	 * is written by one stream only. */
+	uint32_t own_frames;
 };
 
 /* The engines of engines/, in the order of their names; ends with name NULL. */
@@ -32,10 +35,10 @@ extern const struct crl_engine crl_engines[];
 
 /* NULL: no engine of that name; crl_engine_names() says which there are. */
 const struct crl_engine *crl_engine_find(const char *name);
-/* "icmpecho, io, macswap, rxonly, txonly" into buf of bytes. Returns buf. */
+/* "5tswap, flowgen, icmpecho, ..." into buf of bytes. Returns buf. */
 const char *crl_engine_names(char *buf, size_t bytes);
 
-/* txonly's options where they are zero, as testpmd has them. */
+/* Options of engines with frames of their own where they are zero, as testpmd has them. */
 void crl_engine_opts_default(struct crl_engine_opts *opts);
 /* "64" or "64,128,..." as in testpmd's --txpkts. -EINVAL: no numbers, a zero, or too many. */
 int crl_engine_opts_txpkts(struct crl_engine_opts *opts, const char *list, struct crl_err *err);

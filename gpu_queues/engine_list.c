@@ -9,14 +9,29 @@
 #include <string.h>
 
 #include "engine.h"
+#include "engines/5tswap.h"
+#include "engines/flowgen.h"
 #include "engines/icmpecho.h"
 #include "engines/io.h"
 #include "engines/macswap.h"
+#include "engines/pingpong.h"
 #include "engines/rxonly.h"
 #include "engines/txfirst.h"
 #include "engines/txonly.h"
 
 #define STEP "start engine"
+
+static enum crl_turn
+fivetswap_turn(struct crl_stream *s)
+{
+	return crl_txfirst_due(s) ? crl_txfirst_turn(s) : crl_fwd_turn(s, crl_5tswap_packet);
+}
+
+static enum crl_turn
+flowgen_turn(struct crl_stream *s)
+{
+	return crl_flowgen_turn(s);
+}
 
 static enum crl_turn
 icmpecho_turn(struct crl_stream *s)
@@ -37,6 +52,12 @@ macswap_turn(struct crl_stream *s)
 }
 
 static enum crl_turn
+pingpong_turn(struct crl_stream *s)
+{
+	return crl_pingpong_turn(s);
+}
+
+static enum crl_turn
 rxonly_turn(struct crl_stream *s)
 {
 	return crl_fwd_turn(s, crl_rxonly_packet);
@@ -48,40 +69,92 @@ txonly_turn(struct crl_stream *s)
 	return crl_txonly_turn(s);
 }
 
+/* A frame of len bytes of the engine's own, the first min of them in one piece. */
 static int
-txonly_check(const struct crl_stream *s, struct crl_err *err)
+own_check(const struct crl_stream *s, const char *name, uint32_t len, uint32_t min,
+	struct crl_err *err)
 {
-	uint32_t len = crl_txonly_len(&s->opts), nr = s->opts.txpkts_nr;
 	const struct crl_queue_dev *q = s->tx;
 
-	if (s->opts.txpkts[0] < CRL_TXONLY_HDR_BYTES)
-		return crl_err_set(err, -EINVAL, STEP, "give a first segment of 42 bytes or more",
-			"txonly: the first segment has %u bytes and must hold the headers",
-			s->opts.txpkts[0]);
+	if (s->opts.txpkts[0] < min)
+		return crl_err_set(err, -EINVAL, STEP, "give a longer first segment",
+			"%s: the first segment has %u bytes and must hold %u", name,
+			s->opts.txpkts[0], min);
 	if (q->mtu != 0 && len > q->mtu)
 		return crl_err_set(err, -EINVAL, STEP,
 			"give smaller --txpkts or raise the port's MTU",
-			"txonly: a frame of %u bytes, the port sends up to %u", len, q->mtu);
+			"%s: a frame of %u bytes, the port sends up to %u", name, len, q->mtu);
 	if (q->txbuf.addr == NULL || q->txbuf.bytes < len)
 		return crl_err_set(err, -EINVAL, STEP, "give the queue a txbuf",
-			"txonly: queue %u has %llu bytes for frames of its own, a frame has %u",
+			"%s: queue %u has %llu bytes for frames of its own, a frame has %u", name,
 			q->index, (unsigned long long)q->txbuf.bytes, len);
-	if (crl_wqebbs(2u + nr) > crl_ring_depth(q->sq.log_depth))
-		return crl_err_set(err, -EINVAL, STEP, "use a deeper ring or fewer segments",
-			"txonly: %u segments need %u WQEBBs, the ring has %llu", nr,
-			crl_wqebbs(2u + nr), (unsigned long long)crl_ring_depth(q->sq.log_depth));
 	return 0;
 }
 
+static int
+txonly_check(const struct crl_stream *s, struct crl_err *err)
+{
+	uint32_t nr = s->opts.txpkts_nr;
+	int rc = own_check(s, "txonly", crl_txonly_len(&s->opts), CRL_TXONLY_HDR_BYTES, err);
+
+	if (rc == 0 && crl_wqebbs(2u + nr) > crl_ring_depth(s->tx->sq.log_depth))
+		return crl_err_set(err, -EINVAL, STEP, "use a deeper ring or fewer segments",
+			"txonly: %u segments need %u WQEBBs, the ring has %llu", nr,
+			crl_wqebbs(2u + nr),
+			(unsigned long long)crl_ring_depth(s->tx->sq.log_depth));
+	return rc;
+}
+
+static int
+one_segment(const struct crl_stream *s, const char *name, struct crl_err *err)
+{
+	if (s->opts.txpkts_nr == 1u)
+		return 0;
+	return crl_err_set(err, -EINVAL, STEP, "give one length",
+		"%s: %u segments, its frames are one piece", name, s->opts.txpkts_nr);
+}
+
+static int
+flowgen_check(const struct crl_stream *s, struct crl_err *err)
+{
+	int rc = one_segment(s, "flowgen", err);
+
+	return rc != 0 ? rc
+		       : own_check(s, "flowgen", crl_flowgen_len(&s->opts),
+				 CRL_TXONLY_HDR_BYTES + CRL_FLOWGEN_FCS, err);
+}
+
+/* Frames come back to the queue that the NIC spreads them to, which with several is another one. */
+static int
+pingpong_check(const struct crl_stream *s, struct crl_err *err)
+{
+	int rc = one_segment(s, "pingpong", err);
+
+	if (rc == 0 && s->rx->index != 0)
+		return crl_err_set(err, -EINVAL, STEP, "give --rxq=1 --txq=1",
+			"pingpong: queue %u, and a frame comes back to one queue of the port",
+			s->rx->index);
+	return rc != 0 ? rc
+		       : own_check(
+				 s, "pingpong", crl_txonly_len(&s->opts), CRL_PINGPONG_BYTES, err);
+}
+
 const struct crl_engine crl_engines[] = {
+	{"5tswap", "sends each frame with its MAC, IP and port pairs swapped", CRL_Q_RX | CRL_Q_TX,
+		fivetswap_turn, NULL, 0},
+	{"flowgen", "sends UDP frames of many flows, drops what comes", CRL_Q_RX | CRL_Q_TX,
+		flowgen_turn, flowgen_check, CRL_FLOWGEN_SLOTS},
 	{"icmpecho", "answers ARP, ping, ping6 and IPv6 neighbour solicitations",
-		CRL_Q_RX | CRL_Q_TX, icmpecho_turn, NULL},
-	{"io", "sends each frame as it came", CRL_Q_RX | CRL_Q_TX, io_turn, NULL},
+		CRL_Q_RX | CRL_Q_TX, icmpecho_turn, NULL, 0},
+	{"io", "sends each frame as it came", CRL_Q_RX | CRL_Q_TX, io_turn, NULL, 0},
 	{"macswap", "sends each frame with its MAC addresses swapped", CRL_Q_RX | CRL_Q_TX,
-		macswap_turn, NULL},
-	{"rxonly", "counts and drops", CRL_Q_RX, rxonly_turn, NULL},
-	{"txonly", "sends UDP frames without end", CRL_Q_TX, txonly_turn, txonly_check},
-	{NULL, NULL, 0, NULL, NULL},
+		macswap_turn, NULL, 0},
+	{"pingpong", "one numbered frame under way: checks it, times its round trip",
+		CRL_Q_RX | CRL_Q_TX, pingpong_turn, pingpong_check, 1},
+	{"rxonly", "counts and drops", CRL_Q_RX, rxonly_turn, NULL, 0},
+	{"txonly", "sends UDP frames without end", CRL_Q_TX, txonly_turn, txonly_check,
+		CRL_BURST_MAX},
+	{NULL, NULL, 0, NULL, NULL, 0},
 };
 
 const struct crl_engine *
@@ -124,6 +197,7 @@ crl_engine_opts_default(struct crl_engine_opts *o)
 	o->dst_ip = o->dst_ip ? o->dst_ip : 198u << 24 | 18u << 16 | 2u;
 	o->src_port = o->src_port ? o->src_port : 9u;
 	o->dst_port = o->dst_port ? o->dst_port : 9u;
+	o->flows = o->flows ? o->flows : 1024u;
 }
 
 int

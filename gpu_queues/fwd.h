@@ -145,6 +145,25 @@ crl_fwd_burst(struct crl_stream *s, crl_packet_fn fn)
 	return n;
 }
 
+/* Polls for an engine that sends none of what it receives: fn looks, all goes back. Returns how
+ * many. */
+CRL_FN uint32_t
+crl_fwd_take(struct crl_stream *s, crl_packet_fn fn)
+{
+	struct crl_pkt pkt[CRL_BURST_MAX];
+	uint32_t n, i;
+
+	s->rxc.polls++;
+	crl_rq_poll(&s->rx->rq, &s->rx->error[CRL_QERROR_RQ], pkt, s->burst, &n);
+	for (i = 0; i < n; i++) {
+		crl_fwd_count(s, &pkt[i]);
+		fn(s, &pkt[i]);
+		crl_rq_release(&s->rx->rq, pkt[i].index);
+	}
+	s->rxc.idle_polls += n == 0;
+	return n;
+}
+
 /* The turn function of a receiving engine: an engine's own is one line that names its packet
  * function. */
 CRL_FN enum crl_turn

@@ -122,8 +122,9 @@ struct crl_qstats {
 		rx_refills;
 	uint64_t tx_packets, tx_bytes, tx_dropped, tx_errors, tx_doorbells, tx_full_waits,
 		tx_completions, tx_idle_polls;
-	uint64_t sq_pi, sq_ci, rq_pi, rq_ci; /* copies for inspection */
-	uint64_t rsvd[12];
+	uint64_t sq_pi, sq_ci, rq_pi, rq_ci;			/* copies for inspection */
+	uint64_t rtt_count, rtt_sum_ns, rtt_min_ns, rtt_max_ns; /* pingpong's round trips */
+	uint64_t rsvd[8];
 };
 CRL_STATIC_ASSERT(sizeof(struct crl_qstats) == 256, "four cache lines");
 

@@ -13,9 +13,12 @@
 #include <cuda_runtime.h>
 #include <time.h>
 
+#include "engines/5tswap.h"
+#include "engines/flowgen.h"
 #include "engines/icmpecho.h"
 #include "engines/io.h"
 #include "engines/macswap.h"
+#include "engines/pingpong.h"
 #include "engines/rxonly.h"
 #include "engines/txfirst.h"
 #include "engines/txonly.h"
@@ -44,9 +47,12 @@
 		}                                                                                  \
 	}
 
+CRL_KERNEL(5tswap, crl_fwd_turn(s, crl_5tswap_packet))
+CRL_KERNEL(flowgen, crl_flowgen_turn(s))
 CRL_KERNEL(icmpecho, crl_fwd_turn(s, crl_icmpecho_packet))
 CRL_KERNEL(io, crl_fwd_turn(s, crl_io_packet))
 CRL_KERNEL(macswap, crl_fwd_turn(s, crl_macswap_packet))
+CRL_KERNEL(pingpong, crl_pingpong_turn(s))
 CRL_KERNEL(rxonly, crl_fwd_turn(s, crl_rxonly_packet))
 CRL_KERNEL(txonly, crl_txonly_turn(s))
 
@@ -54,9 +60,12 @@ static const struct {
 	const char *name;
 	void (*kernel)(struct crl_stream *);
 } kernels[] = {
+	{"5tswap", crl_kernel_5tswap},
+	{"flowgen", crl_kernel_flowgen},
 	{"icmpecho", crl_kernel_icmpecho},
 	{"io", crl_kernel_io},
 	{"macswap", crl_kernel_macswap},
+	{"pingpong", crl_kernel_pingpong},
 	{"rxonly", crl_kernel_rxonly},
 	{"txonly", crl_kernel_txonly},
 };

@@ -27,8 +27,9 @@ struct crl_engine_opts {
 	uint16_t src_port;		 /* txonly: 9 */
 	uint16_t dst_port;		 /* txonly: 9 */
 	uint32_t cs_flags;		 /* sending engines, CRL_ETH_L3_CSUM, CRL_ETH_L4_CSUM: 0 */
-	uint64_t tx_frames_max;		 /* txonly, frames a stream sends: 0 without end */
-	uint32_t tx_first;		 /* io, macswap, icmpecho: 1 sends a burst first: 0 */
+	uint64_t tx_frames_max;		 /* own frames that a stream sends: 0 without end */
+	uint32_t tx_first;		 /* engines that forward: 1 sends a burst first: 0 */
+	uint32_t flows;			 /* flowgen, flows it goes through: 1024 */
 	uint32_t user[8];		 /* a program's own packet function's */
 };
 
@@ -57,6 +58,11 @@ struct crl_tx_count {
 	uint64_t packets, bytes, dropped, errors, doorbells, full_waits, completions, idle_polls;
 };
 
+/* Round trips; in the order of struct crl_qstats. */
+struct crl_rtt_count {
+	uint64_t count, sum_ns, min_ns, max_ns;
+};
+
 struct crl_stream {
 	struct crl_queue_dev *rx; /* NULL: none */
 	struct crl_queue_dev *tx; /* NULL: none; may equal rx */
@@ -68,11 +74,16 @@ struct crl_stream {
 	uint64_t turns;
 	uint64_t look_packets; /* look at the control words again at this many packets */
 	uint64_t deadline_ns; /* of FAILING and STOPPING */
-	uint64_t tx_left;     /* txonly: frames still to send */
-	uint32_t tx_slots;    /* txonly: prepared frames in tx's txbuf */
+	uint64_t tx_left;     /* engines with frames of their own: still to send */
+	uint32_t tx_slots;    /* prepared frames in tx's txbuf */
 	uint32_t tx_stride;   /* bytes from one to the next */
+	uint32_t tx_flow;     /* flowgen: the next frame's */
+	uint32_t waiting;     /* pingpong: number seq is under way */
+	uint64_t seq;	      /* pingpong: number of the frame under way, or of the next */
+	uint64_t sent_ns;     /* pingpong: when it left */
 	struct crl_rx_count rxc;
 	struct crl_tx_count txc;
+	struct crl_rtt_count rtt; /* pingpong */
 	struct crl_engine_opts opts;
 };
 
@@ -88,6 +99,8 @@ crl_stream_publish(struct crl_stream *s)
 		for (i = 0; i < sizeof(s->rxc) / 8u; i++)
 			crl_st64(&q->rx_packets + i, (&s->rxc.packets)[i]);
 		crl_st64(&q->rq_pi, s->rx->rq.pi);
+		for (i = 0; i < sizeof(s->rtt) / 8u; i++)
+			crl_st64(&q->rtt_count + i, (&s->rtt.count)[i]);
 		crl_st64(&q->rq_ci, s->rx->rq.ci);
 	}
 	if (s->tx && s->tx->stats) {

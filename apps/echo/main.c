@@ -48,7 +48,8 @@ turn(struct crl_stream *s)
 	return crl_fwd_turn(s, packet);
 }
 
-static const struct crl_engine echo = {"echo", "sends UDP back", CRL_Q_RX | CRL_Q_TX, turn, NULL};
+static const struct crl_engine echo = {
+	"echo", "sends UDP back", CRL_Q_RX | CRL_Q_TX, turn, NULL, 0};
 
 static int
 worker(void *run)

@@ -21,10 +21,11 @@
 
 struct crl_tp_queue {
 	struct crl_queue *queue;
-	struct crl_queue_dev dev; /* what the engine runs on; its counters are host memory */
-	struct crl_watch watch;	  /* heartbeat only: errors come as events */
-	struct crl_qstats base;	  /* at the last start or clear */
-	int lcore;		  /* that runs it, -1: a GPU does */
+	struct crl_queue_dev dev;     /* what the engine runs on; its counters are host memory */
+	struct crl_watch watch;	      /* heartbeat only: errors come as events */
+	struct crl_qstats base;	      /* at the last start or clear */
+	int lcore;		      /* that runs it, -1: a GPU does */
+	struct crl_region *tx_region; /* frames that the engine makes, or --tx-first */
 };
 
 /* Packets and bytes of a port: what testpmd takes from rte_eth_stats. */
@@ -41,7 +42,6 @@ struct crl_tp_port {
 	int numa_node;
 	uint32_t nr_queues;
 	struct crl_tp_queue *queues;
-	struct crl_region *tx_region; /* txonly and tx-first: frames of our own */
 	struct crl_flow *flow;
 	struct crl_tp_counts base;     /* of NIC statistics: at the last clear */
 	struct crl_tp_counts fwd_base; /* of forward statistics: at the last start or clear */
@@ -105,8 +105,8 @@ void crl_tp_print_path(const struct crl_tp_app *app, FILE *f);
 void crl_tp_print_nic(struct crl_tp_port *p, FILE *f);
 void crl_tp_print_forward(const struct crl_tp_app *app, FILE *f);
 /* The same with numbers given: for tests of the shapes. */
-void
-crl_tp_shape_nic(FILE *f, unsigned port, const struct crl_tp_counts *c, const uint64_t rates[4]);
+void crl_tp_shape_nic(
+	FILE *f, unsigned port, const struct crl_tp_counts *c, const uint64_t rates[4]);
 void crl_tp_shape_forward(FILE *f, unsigned port, const struct crl_tp_counts *c);
 void crl_tp_shape_total(FILE *f, const struct crl_tp_counts *c);
 

@@ -12,13 +12,17 @@
 const char crl_tp_usage[] =
 	"carillon-testpmd [EAL options] -- [options]\n"
 	"testpmd's own:\n"
-	"  --forward-mode=M     io, macswap, rxonly, txonly or icmpecho (default io)\n"
+	"  --forward-mode=M     5tswap, flowgen, icmpecho, io (default), macswap, pingpong, "
+	"rxonly,\n"
+	"                       txonly\n"
 	"  --rxq=N --txq=N      queues a port (default 1)\n"
 	"  --rxd=N --txd=N      entries of a queue, a power of two up to 32768 (default 1024)\n"
 	"  --burst=N            packets an iteration, 1 to 64 (default 32)\n"
-	"  --txpkts=X[,Y...]    txonly: bytes of each segment of a frame (default 64)\n"
-	"  --tx-ip=SRC,DST --tx-udp=SRC[,DST] --eth-peer=0,MAC   txonly: what is sent, and to "
-	"whom\n"
+	"  --txpkts=X[,Y...]    bytes of each segment of a frame of our own (default 64); flowgen\n"
+	"                       and pingpong take one, and flowgen counts the FCS in\n"
+	"  --flowgen-flows=N    flowgen: flows it goes through (default 1024)\n"
+	"  --tx-ip=SRC,DST --tx-udp=SRC[,DST] --eth-peer=0,MAC   txonly, pingpong: what is "
+	"sent, and to whom\n"
 	"  --mbuf-size=N        bytes of a receive buffer, a multiple of 64 (default 2048)\n"
 	"  --nb-cores=N         worker lcores that run engines (default 1)\n"
 	"  --portmask=HEX       which devices (default all)\n"
@@ -43,6 +47,7 @@ enum {
 	OPT_TXD,
 	OPT_BURST,
 	OPT_TXPKTS,
+	OPT_FLOWS,
 	OPT_TX_IP,
 	OPT_TX_UDP,
 	OPT_ETH_PEER,
@@ -68,6 +73,7 @@ static const struct option words[] = {
 	{"txd", required_argument, NULL, OPT_TXD},
 	{"burst", required_argument, NULL, OPT_BURST},
 	{"txpkts", required_argument, NULL, OPT_TXPKTS},
+	{"flowgen-flows", required_argument, NULL, OPT_FLOWS},
 	{"tx-ip", required_argument, NULL, OPT_TX_IP},
 	{"tx-udp", required_argument, NULL, OPT_TX_UDP},
 	{"eth-peer", required_argument, NULL, OPT_ETH_PEER},
@@ -166,6 +172,8 @@ number_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err
 		return crl_tp_number(err, "mbuf-size", arg, 64, 65536, &o->mbuf_bytes);
 	case OPT_CORES:
 		return crl_tp_number(err, "nb-cores", arg, 1, CRL_TP_CORES_MAX, &o->nb_cores);
+	case OPT_FLOWS:
+		return crl_tp_number(err, "flowgen-flows", arg, 1, 1u << 20, &o->engine_opts.flows);
 	case OPT_PERIOD:
 		return crl_tp_number(err, "stats-period", arg, 0, 86400, &o->stats_period_s);
 	case OPT_CPU_QUEUES:
@@ -236,8 +244,8 @@ check_together(struct crl_tp_options *o, struct crl_err *err)
 	if (o->rings == CRL_TP_RINGS_GPU && o->gpu[0] == '\0')
 		return crl_tp_bad(
 			err, "add --gpu=NAME, or give --rings=host", "--rings=gpu without a GPU");
-	if (o->tx_first && !(rx && tx))
-		return crl_tp_bad(err, "leave --tx-first out, or choose io, macswap or icmpecho",
+	if (o->tx_first && (!(rx && tx) || o->engine->own_frames != 0))
+		return crl_tp_bad(err, "leave --tx-first out, or choose io, macswap or 5tswap",
 			"--tx-first has no meaning with %s", mode);
 	if (o->cpu_queues != 0 && strcmp(mode, "icmpecho") == 0)
 		return crl_tp_bad(err, "leave --cpu-queues out, or choose another mode",

@@ -77,21 +77,25 @@ crl_tp_memory(struct crl_tp_app *app, struct crl_err *err)
 	return 0;
 }
 
-/* Frames that an engine sends of its own: txonly's, and the first burst of --tx-first. */
+/* Frames that the engine makes itself, or the first burst of --tx-first; written by one queue only.
+ */
 static int
-tx_region(struct crl_tp_app *app, struct crl_tp_port *p, struct crl_err *err)
+tx_region(
+	struct crl_tp_app *app, struct crl_tp_port *p, struct crl_tp_queue *q, struct crl_err *err)
 {
 	struct crl_region_cfg cfg = {
 		.size = sizeof(cfg), .flags = CRL_REGION_ALLOC, .mem = app->mem};
-	size_t frame = 0;
+	size_t frame = 0, frames = app->opt.engine->own_frames;
 
-	if (strcmp(app->opt.engine->name, "txonly") != 0 && !app->opt.tx_first)
+	if (app->opt.tx_first)
+		frames = CRL_BURST_MAX;
+	if (frames == 0)
 		return 0;
 	for (uint32_t i = 0; i < app->opt.engine_opts.txpkts_nr; i++)
 		frame += app->opt.engine_opts.txpkts[i];
 	/* Frames begin on cache lines; pages are what memory is given in. */
-	cfg.bytes = ((frame + 63) / 64 * 64 * CRL_BURST_MAX + 65535) / 65536 * 65536;
-	return crl_region_reg(p->ctx, &cfg, &p->tx_region, err);
+	cfg.bytes = ((frame + 63) / 64 * 64 * frames + 65535) / 65536 * 65536;
+	return crl_region_reg(p->ctx, &cfg, &q->tx_region, err);
 }
 
 static int
@@ -107,14 +111,17 @@ queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl
 		.rx_depth = o->rxd,
 		.rx_buf_bytes = o->mbuf_bytes,
 		.rings = app->mem,
-		.tx_region = p->tx_region,
 	};
 	int ret;
 
 	q->lcore = -1;
-	ret = crl_queue_create(p->ctx, &cfg, &q->queue, err);
+	ret = tx_region(app, p, q, err);
 	if (ret != 0)
 		return ret;
+	cfg.tx_region = q->tx_region;
+	ret = crl_queue_create(p->ctx, &cfg, &q->queue, err);
+	if (ret != 0)
+		goto dereg;
 	/* Attached first: that is where a queue learns the port's address and MTU, which it
 	 * exports. */
 	ret = crl_port_attach(p->port, q->queue, err);
@@ -132,6 +139,10 @@ detach:
 destroy:
 	crl_queue_destroy(q->queue, NULL);
 	q->queue = NULL;
+dereg:
+	if (q->tx_region != NULL)
+		crl_region_dereg(q->tx_region, NULL);
+	q->tx_region = NULL;
 	return ret;
 }
 
@@ -172,10 +183,10 @@ port_close(struct crl_tp_port *p, struct crl_err *err)
 	for (uint32_t i = p->nr_queues; i-- > 0;) {
 		keep_first(&ret, err, crl_port_detach(p->port, p->queues[i].queue, &e), &e);
 		keep_first(&ret, err, crl_queue_destroy(p->queues[i].queue, &e), &e);
+		if (p->queues[i].tx_region != NULL)
+			keep_first(&ret, err, crl_region_dereg(p->queues[i].tx_region, &e), &e);
 	}
 	free(p->queues);
-	if (p->tx_region != NULL)
-		keep_first(&ret, err, crl_region_dereg(p->tx_region, &e), &e);
 	if (p->port != NULL)
 		keep_first(&ret, err, crl_port_close(p->port, &e), &e);
 	memset(p, 0, sizeof(*p));
@@ -208,7 +219,6 @@ port_open(struct crl_tp_app *app, unsigned device, struct crl_tp_port *p, struct
 	if (ret != 0)
 		goto close_port;
 	p->id = crl_port_id(p->port);
-	ret = tx_region(app, p, err);
 	for (uint32_t i = 0; ret == 0 && i < nr; i++)
 		ret = queue_open(app, p, i, err);
 	if (ret == 0)

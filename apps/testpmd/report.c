@@ -56,6 +56,12 @@ queue_report(const struct crl_tp_app *app, const struct crl_tp_queue *q, uint32_
 	put_u64(o, "tx_doorbells", s.tx_doorbells);
 	put_u64(o, "tx_completions", s.tx_completions);
 	put_u64(o, "tx_full_waits", s.tx_full_waits);
+	if (s.rtt_count != 0) {
+		put_u64(o, "rtt_count", s.rtt_count);
+		put_u64(o, "rtt_min_ns", s.rtt_min_ns);
+		put_u64(o, "rtt_mean_ns", s.rtt_sum_ns / s.rtt_count);
+		put_u64(o, "rtt_max_ns", s.rtt_max_ns);
+	}
 	return o;
 }
 

@@ -6,8 +6,7 @@
 #define CRL_ENGINE_MACSWAP_H
 
 #include "../fwd.h"
-
-#define CRL_ETH_HDR_BYTES 14u
+#include "../pkt.h"
 
 /* Two bytes at a time: frames begin on even addresses, not on better ones. */
 CRL_FN void

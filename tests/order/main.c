@@ -31,9 +31,12 @@ struct subject {
 };
 
 static const struct subject subjects[] = {
+	{"5tswap", program_engine, "5tswap", false, true},
+	{"flowgen", program_engine, "flowgen", false, false},
 	{"icmpecho", program_engine, "icmpecho", false, false},
 	{"io", program_engine, "io", false, true},
 	{"macswap", program_engine, "macswap", false, false},
+	{"pingpong", program_engine, "pingpong", false, false},
 	{"rxonly", program_engine, "rxonly", false, false},
 	{"txonly", program_engine, "txonly", false, false},
 	{"error", program_engine, "macswap", true, false},
@@ -81,6 +84,7 @@ run(const struct subject *s, uint64_t packets, uint64_t with_seed, const struct 
 		nic_open(&nics[i], i, cfg.log_depth, s->empw, i == 1u ? 96u : 0);
 	for (i = 0; i < cfg.queues; i++) {
 		nics[i].peer = &nics[(i + cfg.queues - 1u) % cfg.queues];
+		nics[i].returns = &nics[(i + 1u) % cfg.queues];
 		nics[i].traffic = traffic_of(s->engine ? s->engine : "split");
 	}
 	if (m->drop >= 0)

@@ -152,7 +152,7 @@ nic_open(struct nic *n, uint32_t index, uint32_t log, bool empw, uint32_t inline
 	n->ctl = hb_alloc(HB_WORD, sizeof(*n->ctl), "control words");
 	n->q->abi = CRL_DEV_ABI;
 	n->q->flags = CRL_Q_TX | CRL_Q_RX;
-	n->q->index = index;
+	n->q->index = 0; /* each is the only queue of a port of its own */
 	n->q->mtu = NIC_FRAME;
 	n->q->mac[0] = 0x02;
 	n->q->mac[5] = (uint8_t)index;

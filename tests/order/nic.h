@@ -31,7 +31,10 @@ struct nic_traffic {
 struct nic {
 	struct crl_queue_dev *q;
 	struct crl_ctl *ctl;
-	struct nic *peer; /* whose frames leave by our send queue */
+	struct nic *peer;    /* whose frames leave by our send queue */
+	struct nic *returns; /* the other way round: where our frames leave */
+	uint8_t loop[NIC_FRAME];
+	uint32_t loop_len; /* a frame that left and is to come back */
 	const struct nic_traffic *traffic;
 	uint32_t index;
 	uint8_t tx, rx; /* actors: the two sides are as good as two devices */

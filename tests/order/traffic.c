@@ -200,6 +200,42 @@ check_txonly(struct nic *n, const uint8_t *f, uint32_t len)
 	       memcmp(f + 26, "\xc6\x12\x00\x01\xc6\x12\x00\x02", 8) == 0 && get16(f + 36) == 9;
 }
 
+static bool
+check_flowgen(struct nic *n, const uint8_t *f, uint32_t len)
+{
+	uint32_t flow = (uint32_t)(n->next++ % 1024u);
+
+	return len == 60 && sum16(f + 14, 20) == 0xffffu && get16(f + 36) == 1001 &&
+	       memcmp(f, "\0\1\2\3\4\1\0\1\2\3\4\0\x08\0", 14) == 0 && get16(f + 30) == 0x0afd &&
+	       get16(f + 32) == flow;
+}
+
+/* What left, once: it comes back by the receive queue beside the one it left by. */
+static uint32_t
+make_pong(struct nic *n, uint64_t seq, uint8_t *f)
+{
+	struct nic *by = n->returns;
+
+	(void)seq;
+	if (by->loop_len == 0)
+		return 0;
+	memcpy(f, by->loop, by->loop_len);
+	by->loop_len = 0;
+	return 64;
+}
+
+static bool
+check_ping(struct nic *n, const uint8_t *f, uint32_t len)
+{
+	bool right = len == 64 && get16(f + 42) == 0x6372 &&
+		     ((uint64_t)get16(f + 48) << 16 | get16(f + 50)) == n->next++ &&
+		     n->loop_len == 0;
+
+	memcpy(n->loop, f, len);
+	n->loop_len = len;
+	return right;
+}
+
 /* Frames of 64 bytes of one value, which rises from batch to batch. */
 static bool
 check_split(struct nic *n, const uint8_t *f, uint32_t len)
@@ -214,9 +250,11 @@ static const struct {
 	struct nic_traffic traffic;
 } list[] = {
 	{"5tswap", {make_udp, check_5tswap}},
+	{"flowgen", {make_udp, check_flowgen}},
 	{"icmpecho", {make_question, check_answer}},
 	{"io", {make_udp, check_io}},
 	{"macswap", {make_udp, check_macswap}},
+	{"pingpong", {make_pong, check_ping}},
 	{"rxonly", {make_udp, check_nothing}},
 	{"split", {make_udp, check_split}},
 	{"txonly", {make_nothing, check_txonly}},

@@ -77,6 +77,26 @@ modes()
 			"$(json "$T/txonly$q.json" 'p["tx_bytes"] == 64 * p["tx_packets"]')" True
 	done
 	is 'io: packets that came back' "$(json "$T/io1.json" 'p["rx_packets"] > 1000')" True
+	crl 5tswap2 --forward-mode=5tswap --rxq=2 --txq=2 --tx-first --duration=0.5 --json="$T/5tswap2.json"
+	good_end 5tswap2
+	is '5tswap: packets' "$(json "$T/5tswap2.json" 'p["tx_packets"] > 1000 and p["tx_errors"] == 0')" True
+	# Flows spread over all queues, which one flow does not.
+	crl flowgen4 --forward-mode=flowgen --rxq=4 --txq=4 --flowgen-flows=256 --duration=0.5 \
+		--json="$T/flowgen4.json"
+	good_end flowgen4
+	is 'flowgen: each queue sends and receives' "$(json "$T/flowgen4.json" \
+		'min(min(q["tx_packets"], q["rx_packets"]) for q in p["queues"]) > 500')" True
+	is 'flowgen: the FCS is counted in' \
+		"$(json "$T/flowgen4.json" 'p["tx_bytes"] == 60 * p["tx_packets"]')" True
+	crl pingpong1 --forward-mode=pingpong --txpkts=200 --duration=0.5 --json="$T/pingpong1.json"
+	good_end pingpong1
+	is 'pingpong: each frame back' "$(json "$T/pingpong1.json" \
+		'p["queues"][0]["rtt_count"] >= p["tx_packets"] - 1 > 100')" True
+	is 'pingpong: and right' "$(json "$T/pingpong1.json" 'p["rx_errors"] + p["tx_dropped"]')" 0
+	crl pingpong2 --forward-mode=pingpong --rxq=2 --txq=2 --duration=0.5
+	is 'pingpong with two queues: status' "$RC" 1
+	grep -q 'pingpong: queue 1.* Fix: ' "$T/pingpong2.log" ||
+		fail "pingpong2: $(tail -n 3 "$T/pingpong2.log")"
 }
 
 # Frames that do not fit into the buffers: the NIC stops the queue, and it is told of in words.

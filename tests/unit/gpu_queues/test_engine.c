@@ -209,7 +209,7 @@ refusals(void **state)
 	REFUSED(cfg.cpus = &cpu; cfg.nr_threads = 1, -EINVAL, "CPU 1023");
 	cfg.opts = &o;
 	REFUSED(cfg.engine = crl_engine_find("txonly"); cfg.opts = &o; o.txpkts_nr = 1;
-		o.txpkts[0] = 41, -EINVAL, "must hold the headers");
+		o.txpkts[0] = 41, -EINVAL, "must hold 42");
 	REFUSED(cfg.engine = crl_engine_find("txonly"); cfg.opts = &o;
 		o.txpkts[0] = 1515, -EINVAL, "up to 1514");
 	REFUSED(cfg.engine = crl_engine_find("txonly"); cfg.opts = &o; o.txpkts[0] = 64;
@@ -258,17 +258,17 @@ no_cuda(void **state)
 static void
 names(void **state)
 {
-	char buf[64];
+	char buf[128];
 	const struct crl_engine *e;
 
-	assert_string_equal(
-		crl_engine_names(buf, sizeof(buf)), "icmpecho, io, macswap, rxonly, txonly");
+	assert_string_equal(crl_engine_names(buf, sizeof(buf)),
+		"5tswap, flowgen, icmpecho, io, macswap, pingpong, rxonly, txonly");
 	assert_null(crl_engine_find("csum"));
 	assert_null(crl_engine_find(NULL));
 	for (e = crl_engines; e->name; e++)
 		assert_ptr_equal(crl_engine_find(e->name), e);
 	crl_engine_names(buf, 5);
-	assert_string_equal(buf, "icmp");
+	assert_string_equal(buf, "5tsw");
 }
 
 static void
