@@ -120,5 +120,6 @@ int crl_tp_report(const struct crl_tp_app *app, struct crl_err *err);
 
 /* prompt.c: takes what can be read from standard input without waiting. True: quit. */
 bool crl_tp_prompt(struct crl_tp_app *app);
+void crl_tp_prompt_begin(const struct crl_tp_app *app);
 
 #endif /* CRL_TESTPMD_APP_H */

@@ -175,7 +175,7 @@ forward(struct crl_tp_app *app, struct crl_err *err)
 	crl_tp_print_config(app, stdout);
 	crl_tp_print_path(app, stdout);
 	if (app->opt.interactive)
-		printf("testpmd> ");
+		crl_tp_prompt_begin(app);
 	fflush(stdout);
 	control_loop(app);
 	printf("Telling cores to stop...\nWaiting for lcores to finish...\n");

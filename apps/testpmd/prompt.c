@@ -6,34 +6,98 @@
 #include "app.h"
 
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static char buf[512];
 static size_t used;
+static bool running; /* forwards, as far as this prompt was told */
 
 static const char help[] = "start | stop | quit\n"
-			   "show port stats all | show fwd stats all | show config fwd\n"
+			   "show port stats all|N | show fwd stats all | show config fwd\n"
 			   "clear port stats all | clear fwd stats all\n";
+
+/* testpmd takes blanks as they come. */
+static void
+squeeze(char *line)
+{
+	char *to = line;
+
+	for (const char *from = line; *from != '\0'; from++) {
+		bool blank = strchr(" \t\r", *from) != NULL;
+
+		if (!blank)
+			*to++ = *from;
+		else if (to != line && to[-1] != ' ')
+			*to++ = ' ';
+	}
+	if (to != line && to[-1] == ' ')
+		to--;
+	*to = '\0';
+}
+
+static void
+start(struct crl_tp_app *app)
+{
+	if (running) {
+		printf("Packet forwarding already started\n");
+		return;
+	}
+	running = true;
+	crl_tp_clear_forward(app);
+	crl_tp_engine_park(app, false);
+	crl_tp_print_config(app, stdout);
+}
+
+static void
+stop(struct crl_tp_app *app)
+{
+	if (!running) {
+		printf("Packet forwarding not started\n");
+		return;
+	}
+	running = false;
+	printf("Telling cores to stop...\n");
+	crl_tp_engine_park(app, true);
+	crl_tp_print_forward(app, stdout);
+	printf("\nDone.\n");
+}
+
+/* which: "all" or a port's number. */
+static void
+show_port(struct crl_tp_app *app, const char *which)
+{
+	bool all = strcmp(which, "all") == 0, shown = false;
+	char *end;
+	unsigned long port = strtoul(which, &end, 10);
+
+	if (!all && (end == which || *end != '\0')) {
+		printf("Bad arguments\n");
+		return;
+	}
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		if (all || app->ports[i].id == port) {
+			crl_tp_print_nic(&app->ports[i], stdout);
+			shown = true;
+		}
+	if (!shown)
+		printf("Invalid port %s\n", which);
+}
 
 /* One line. True: quit. */
 static bool
-command(struct crl_tp_app *app, const char *line)
+command(struct crl_tp_app *app, char *line)
 {
+	squeeze(line);
 	if (strcmp(line, "quit") == 0)
 		return true;
 	if (strcmp(line, "start") == 0) {
-		crl_tp_clear_forward(app);
-		crl_tp_engine_park(app, false);
-		crl_tp_print_config(app, stdout);
+		start(app);
 	} else if (strcmp(line, "stop") == 0) {
-		printf("Telling cores to stop...\n");
-		crl_tp_engine_park(app, true);
-		crl_tp_print_forward(app, stdout);
-		printf("\nDone.\n");
-	} else if (strcmp(line, "show port stats all") == 0) {
-		for (uint32_t i = 0; i < app->nr_ports; i++)
-			crl_tp_print_nic(&app->ports[i], stdout);
+		stop(app);
+	} else if (strncmp(line, "show port stats ", 16) == 0) {
+		show_port(app, line + 16);
 	} else if (strcmp(line, "show fwd stats all") == 0) {
 		crl_tp_print_forward(app, stdout);
 	} else if (strcmp(line, "show config fwd") == 0) {
@@ -50,6 +114,14 @@ command(struct crl_tp_app *app, const char *line)
 		printf("Command not found: '%s'. The commands are:\n%s", line, help);
 	}
 	return false;
+}
+
+/* The prompt for the first time, behind everything that the start has said. */
+void
+crl_tp_prompt_begin(const struct crl_tp_app *app)
+{
+	running = app->opt.auto_start;
+	printf("testpmd> ");
 }
 
 bool

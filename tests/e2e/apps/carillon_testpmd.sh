@@ -249,7 +249,8 @@ prompt()
 {
 	{
 		sleep 2
-		printf '%s\n' start 'show port stats all' 'nonsense'
+		printf '%s\n' stop start start ' show  port stats 0 ' 'show port stats 7' \
+			'show port stats x' 'nonsense'
 		sleep 0.3
 		printf '%s\n' stop 'show fwd stats all' 'clear port stats all' 'show port stats all' quit
 	} | timeout 30 "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" -- -i --forward-mode=macswap --tx-first \
@@ -257,6 +258,10 @@ prompt()
 	RC=$?
 	is 'prompt: status' $RC 0
 	is 'prompt: shown' "$(grep -c 'NIC statistics for port 0' "$T/prompt.log")" 2
+	for words in 'Packet forwarding not started' 'Packet forwarding already started' \
+		'Invalid port 7' 'Bad arguments'; do
+		is "prompt: $words" "$(grep -c "$words" "$T/prompt.log")" 1
+	done
 	is 'prompt: unknown command' "$(grep -c "Command not found: 'nonsense'" "$T/prompt.log")" 1
 	is 'prompt: forward statistics' "$(grep -c 'Forward statistics for port 0' "$T/prompt.log")" 3
 }
