@@ -241,12 +241,19 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 }
 
 int
-crl_engine_start(const struct crl_engine_cfg *cfg, struct crl_engine_run **out, struct crl_err *err)
+crl_engine_start_as(const struct crl_engine_cfg *cfg, size_t stream_bytes,
+	struct crl_engine_run **out, struct crl_err *err)
 {
 	struct crl_engine_run *run = NULL;
 	uint32_t i;
-	int rc = check_cfg(cfg, err);
+	int rc;
 
+	if (stream_bytes != sizeof(struct crl_stream))
+		return crl_err_set(err, -EPROTO, STEP,
+			"compile the program anew, against this library's headers",
+			"the program has streams of %zu bytes, this library of %zu", stream_bytes,
+			sizeof(struct crl_stream));
+	rc = check_cfg(cfg, err);
 	if (rc != 0)
 		return rc;
 	rc = run_alloc(cfg, &run);

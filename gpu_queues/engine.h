@@ -81,13 +81,21 @@ struct crl_engine_run;
 /*
  * Checks everything, then starts. The queues belong to the run until it has stopped.
  *   -EINVAL    an argument, an option, a queue that is not READY or has not the side that is needed
- *   -EPROTO    a queue was filled by a host of another CRL_DEV_ABI; err names both
+ *   -EPROTO    a queue was filled by a host of another CRL_DEV_ABI, or the program was compiled
+ *              with another struct crl_stream; err names both
  *   -EBUSY     one side of a queue is in two streams, or another run has its control words
  *   -ENOSYS    CRL_ON_CUDA and no libcarillon_cuda, or an engine that it does not have
  *   -EAGAIN    no thread could be made;  -ENOMEM
  */
-int crl_engine_start(
-	const struct crl_engine_cfg *cfg, struct crl_engine_run **run, struct crl_err *err);
+int crl_engine_start_as(const struct crl_engine_cfg *cfg, size_t stream_bytes,
+	struct crl_engine_run **run, struct crl_err *err);
+
+/* A packet function is compiled with the program: it and the library must mean the same struct. */
+static inline int
+crl_engine_start(const struct crl_engine_cfg *cfg, struct crl_engine_run **run, struct crl_err *err)
+{
+	return crl_engine_start_as(cfg, sizeof(struct crl_stream), run, err);
+}
 
 /*
  * With CRL_ENGINE_OWN_THREADS: runs thread's streams until they have left, on the caller's thread.

@@ -229,6 +229,7 @@ twice(void **state)
 	assert_int_equal(crl_engine_start(&cfg, &run, NULL), 0);
 	assert_int_equal(crl_ld32(&nic[0].q.ctl->owned), 1);
 	refuse(&cfg, -EBUSY, "an engine runs");
+	assert_int_equal(crl_engine_start_as(&cfg, 8, &run, NULL), -EPROTO);
 	assert_int_equal(crl_engine_stop(run, 1000000000, NULL), 0);
 	assert_int_equal(crl_ld32(&nic[0].q.ctl->owned), 0);
 	close_all(1);
