@@ -12,11 +12,11 @@
 #include "conf.h"
 
 const struct scx_identity scx_identities[] = {
-	{"cx5", "MT4119", 0x1017, 16, 35, 1000},
-	{"cx6dx", "MT4125", 0x101d, 22, 41, 1000},
-	{"cx7", "MT4129", 0x1021, 28, 41, 1000},
-	{"bf3", "MT41692", 0xa2dc, 32, 41, 1000},
-	{NULL, NULL, 0, 0, 0, 0},
+	{"cx5", "MT4119", 0x1017, 16, 35, 1000, true},
+	{"cx6dx", "MT4125", 0x101d, 22, 41, 1000, false},
+	{"cx7", "MT4129", 0x1021, 28, 41, 1000, false},
+	{"bf3", "MT41692", 0xa2dc, 32, 41, 1000, false},
+	{NULL, NULL, 0, 0, 0, 0, false},
 };
 
 const struct scx_identity *

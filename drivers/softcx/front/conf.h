@@ -20,6 +20,7 @@
 #define SCX_CONF_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../../../config/limits.h"
@@ -71,6 +72,7 @@ struct scx_identity {
 	const char *hca_type;
 	uint16_t pci_device;
 	uint16_t fw_major, fw_minor, fw_sub;
+	bool inline_l2; /* its vport asks for inline L2 headers, as ../fw/caps.c says */
 };
 /* NULL: no such profile. */
 const struct scx_identity *scx_identity(const char *profile);

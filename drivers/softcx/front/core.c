@@ -52,7 +52,8 @@ node_guid(const struct scxf_dev *dev)
 }
 
 static void
-fill_ucontext(struct mlx5_ib_alloc_ucontext_resp *r, unsigned max_cqe_version)
+fill_ucontext(const struct scxf_dev *dev, struct mlx5_ib_alloc_ucontext_resp *r,
+	unsigned max_cqe_version)
 {
 	*r = (struct mlx5_ib_alloc_ucontext_resp){
 		.qp_tab_size = 1u << 17,
@@ -67,7 +68,8 @@ fill_ucontext(struct mlx5_ib_alloc_ucontext_resp *r, unsigned max_cqe_version)
 		.num_ports = 1,
 		.cqe_version = max_cqe_version ? 1 : 0,
 		.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE,
-		.eth_min_inline = MLX5_USER_INLINE_MODE_NONE,
+		.eth_min_inline = dev->identity->inline_l2 ? MLX5_USER_INLINE_MODE_L2
+							   : MLX5_USER_INLINE_MODE_NONE,
 		.log_uar_size = 12,
 		.num_uars_per_page = 1,
 		.num_dyn_bfregs = SCXF_UAR_PAGES,
@@ -84,7 +86,7 @@ answer_context(struct scxf_call *c, uint16_t uctx_attr, unsigned max_cqe_version
 	uint32_t vectors = 1;
 	size_t room;
 
-	fill_ucontext(&r, max_cqe_version);
+	fill_ucontext(c->ctx->dev, &r, max_cqe_version);
 	scxf_out_buf(c, uctx_attr, &room);
 	r.response_length = room < sizeof(r) ? room : sizeof(r);
 	scxf_out(c, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors, sizeof(vectors));

@@ -131,6 +131,7 @@ eth_offloads(const struct scx_nic *nic, void *page)
 	const struct cap caps[] = {
 		{CRL_PRM_ETH_CAPS_CSUM_CAP, 1},
 		{CRL_PRM_ETH_CAPS_VLAN_CAP, 1},
+		{CRL_PRM_ETH_CAPS_SCATTER_FCS, 1},
 		{CRL_PRM_ETH_CAPS_MAX_LSO_CAP, 0},
 		{CRL_PRM_ETH_CAPS_WQE_INLINE_MODE, nic->profile->inline_cap},
 		{CRL_PRM_ETH_CAPS_RSS_IND_TBL_CAP, log2_of(SCX_DP_RQT_LEN)},

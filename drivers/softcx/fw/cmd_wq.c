@@ -42,7 +42,6 @@ static const uint32_t sqc_not_offered[] = {
 static const uint32_t rqc_not_offered[] = {
 	CRL_PRM_RQC_RLKY,
 	CRL_PRM_RQC_DELAY_DROP_EN,
-	CRL_PRM_RQC_SCATTER_FCS,
 	CRL_PRM_RQC_HAIRPIN,
 	CRL_PRM_RQC_RMPN,
 	CRL_PRM_RQC_HAIRPIN_PEER_SQ,
@@ -213,6 +212,7 @@ fill_rq(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *rqc, struct s
 	rq->log_depth = crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_SZ);
 	rq->log_stride = crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_STRIDE);
 	rq->vlan_strip = !crl_prm_get(rqc, CRL_PRM_RQC_VSD);
+	rq->scatter_fcs = (uint8_t)crl_prm_get(rqc, CRL_PRM_RQC_SCATTER_FCS);
 	rq->flush_in_error = (uint8_t)crl_prm_get(rqc, CRL_PRM_RQC_FLUSH_IN_ERROR_EN);
 	if (scx_fw_get_hold(c, obj, SCX_FW_CQ, rq->cqn) == NULL)
 		return -1;
