@@ -18,6 +18,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,10 +184,14 @@ start_keeper(const struct run *run, int link[2], const sigset_t *mask, pid_t *ke
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link))
 		return -errno;
 	if (setsockopt(link[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) ||
-		fcntl(link[0], F_SETOWN, getpid()) || fcntl(link[0], F_SETFL, O_ASYNC) ||
-		unshare(CLONE_NEWPID))
+		fcntl(link[0], F_SETOWN, getpid()) || fcntl(link[0], F_SETFL, O_ASYNC))
 		return -errno;
-	*keeper = fork();
+	/*
+	 * A fork into a new pid namespace. unshare() would leave this process with a namespace for
+	 * its children that dies with the keeper, and then not even a thread can be made, which a
+	 * sanitizer does at the end.
+	 */
+	*keeper = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (*keeper < 0)
 		return -errno;
 	if (!*keeper) {

@@ -13,10 +13,13 @@ e2e_begin ip ibv_devinfo
 
 timeout 40 "$SOFTCX" run --log "$T/log" -- "$OUTSIDE" || fail "$(cat "$T/log")"
 
-timeout 20 "$SOFTCX" run -- "$OUTSIDE" unmap >"$T/out" 2>&1
-is 'unmapped ring: status' $? 139
-grep -q "^softcx: the NIC's thread crashed at address 0x[0-9a-f]*[1-9a-f][0-9a-f]*\. .*unmapped memory" "$T/out" ||
-	fail "unmapped ring: no words: $(cat "$T/out")"
+# A sanitizer has words of its own for it.
+if ! ldd "$OUTSIDE" | grep -q libasan; then
+	timeout 20 "$SOFTCX" run -- "$OUTSIDE" unmap >"$T/out" 2>&1
+	is 'unmapped ring: status' $? 139
+	grep -q "^softcx: the NIC's thread crashed at address 0x[0-9a-f]*[1-9a-f][0-9a-f]*\. .*unmapped memory" "$T/out" ||
+		fail "unmapped ring: no words: $(cat "$T/out")"
+fi
 
 # Outside, a netdev that was there and one that softcx makes. Down before, down later, up again.
 ip link add there0 type veth peer name there1
