@@ -18,7 +18,9 @@ static const struct {
 	uint8_t code;
 	const char *words;
 } syndromes[] = {
-	{CRL_SYND_LOCAL_LENGTH, "local length error: a frame is longer than its buffer or the MTU"},
+	{CRL_SYND_LOCAL_LENGTH,
+		"local length error: a frame is longer than its buffer or the MTU, or "
+		"lacks the headers that must be inline"},
 	{CRL_SYND_LOCAL_QP_OP, "local operation error: the WQE is malformed"},
 	{CRL_SYND_LOCAL_PROT, "local protection error: a key does not cover the address"},
 	{CRL_SYND_WR_FLUSH, "flushed: the queue was in error already"},

@@ -12,6 +12,7 @@
 #define SCX_DP_COMPLETE_H
 
 #include "state.h"
+#include "syndrome.h"
 
 /* Make what was written valid. */
 SCX_FN void
@@ -166,12 +167,17 @@ SCX_SLOW bool
 scx_cqe_error(struct scx_dp *dp, struct scx_cq *cq, uint8_t opcode, uint32_t user_index,
 	uint32_t op_qpn, uint16_t counter, uint8_t syndrome, uint8_t vendor)
 {
+	uint32_t hw = scx_hw_syndrome(syndrome, vendor);
+	uint64_t owner = (uint64_t)(cq->pi >> cq->q.log_depth & 1u) << 56;
 	struct scx_cqe c;
 
 	memset(&c, 0, sizeof(c));
 	c.w[4] = scx_be_pair(user_index, 0);
-	c.w[6] = scx_be_pair(0, (uint32_t)vendor << 8 | syndrome);
-	c.w[7] = scx_cqe_tail(op_qpn, counter, opcode);
+	c.w[6] = scx_be_pair(
+		0, (hw & 0xffu) << 24 | (hw >> 8) << 16 | (uint32_t)vendor << 8 | syndrome);
+	/* error CQEs are solicited ones: bit 1 of the last byte */
+	c.w[7] = scx_cqe_tail(op_qpn, counter, opcode) | 2ull << 56 | owner;
+	c.w[7] |= (uint64_t)scx_cqe_signature(c.w, cq->pi & cq->mask) << 48;
 	return scx_cqe_write(dp, cq, &c, true);
 }
 

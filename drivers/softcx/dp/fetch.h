@@ -9,6 +9,7 @@
 
 #include "dma.h"
 #include "doorbell.h"
+#include "syndrome.h"
 
 struct scx_wqe {
 	const uint8_t *w; /* ds * 16 bytes; in the ring, or a copy in the stage */
@@ -16,12 +17,6 @@ struct scx_wqe {
 	uint16_t index, bbs;
 	uint8_t opcode, ce;
 };
-
-/* Vendor syndromes, as real cards' dumps in public reports show them. */
-#define SCX_VENDOR_TX_PROT   0x51u
-#define SCX_VENDOR_TX_QP_OP  0x68u
-#define SCX_VENDOR_TX_LENGTH 0x69u
-#define SCX_VENDOR_TX_FLUSH  0xf9u
 
 /* Room for n bytes until the batch has left; the fill loop made sure that one WQE's worth is there.
  */
@@ -50,27 +45,19 @@ scx_done(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, enum scx
 	d->vendor = vendor;
 }
 
-/* Fail the WQE; always false, for the callers' sake. */
-SCX_SLOW bool
-scx_wqe_fail(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, uint8_t syndrome)
-{
-	uint8_t vendor = syndrome == CRL_SYND_LOCAL_PROT     ? SCX_VENDOR_TX_PROT
-			 : syndrome == CRL_SYND_LOCAL_LENGTH ? SCX_VENDOR_TX_LENGTH
-							     : SCX_VENDOR_TX_QP_OP;
-
-	sq->q.state = SCX_WQ_ERR;
-	scx_done(dp, sq, q, SCX_DONE_ERROR, syndrome, vendor);
-	return false;
-}
-
-/* Refuse with the WQE's bytes and fail it. */
+/* Refuse with the WQE's bytes and fail it; always false, for the callers' sake. */
 SCX_SLOW bool
 scx_wqe_refuse(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
 	enum scx_dp_refuse why, uint8_t syndrome, uint64_t v0, uint64_t v1)
 {
 	/* a WQEBB is there even when ds says less, and a copy is made of longer ones only */
 	scx_refuse(dp, why, sq->q.sqn, q->index, q->w, CRL_WQEBB_BYTES, v0, v1);
-	return scx_wqe_fail(dp, sq, q, syndrome);
+	sq->q.state = SCX_WQ_ERR;
+	scx_done(dp, sq, q, SCX_DONE_ERROR, syndrome,
+		why == SCX_DP_R_SEG_BOUNDS	  ? SCX_VENDOR_TX_BOUNDS
+		: syndrome == CRL_SYND_LOCAL_PROT ? SCX_VENDOR_TX_KEY
+						  : SCX_VENDOR_TX_WQE);
+	return false;
 }
 
 /* What net_mlx5, libmlx5 and we never set, and what decides how to read on. */
@@ -171,7 +158,7 @@ scx_flush_one(struct scx_dp *dp, struct scx_sq *sq)
 	q.opcode = w[3];
 	q.ce = w[11] >> CRL_WQE_CE_SHIFT & 3u;
 	sq->ci = (uint16_t)(sq->ci + q.bbs);
-	scx_done(dp, sq, &q, SCX_DONE_FLUSH, CRL_SYND_WR_FLUSH, SCX_VENDOR_TX_FLUSH);
+	scx_done(dp, sq, &q, SCX_DONE_FLUSH, CRL_SYND_WR_FLUSH, SCX_VENDOR_FLUSH);
 }
 
 #endif /* SCX_DP_FETCH_H */

@@ -12,11 +12,6 @@
 
 #define SCX_FCS_BYTES 4u
 
-/* Vendor syndromes, as real cards' dumps in public reports show them. */
-#define SCX_VENDOR_RX_LENGTH 0x69u
-#define SCX_VENDOR_RX_PROT   0x52u
-#define SCX_VENDOR_FLUSH     0xf9u
-
 /* All that is posted comes back with a flush error: what the queue holds when it enters ERR. */
 SCX_SLOW void
 scx_rq_flush(struct scx_dp *dp, struct scx_rq *rq)
@@ -29,8 +24,8 @@ scx_rq_flush(struct scx_dp *dp, struct scx_rq *rq)
 	if (!rq->q.flush_in_error)
 		return;
 	for (; rq->ci != rq->pi; rq->ci++) {
-		if (!scx_cqe_error(dp, rq->cq, CRL_CQE_RESP_ERR, rq->q.user_index, rq->q.rqn,
-			    rq->ci, CRL_SYND_WR_FLUSH, SCX_VENDOR_FLUSH))
+		if (!scx_cqe_error(dp, rq->cq, CRL_CQE_RESP_ERR, rq->q.user_index, 0, rq->ci,
+			    CRL_SYND_WR_FLUSH, SCX_VENDOR_FLUSH))
 			return;
 	}
 }
@@ -41,8 +36,9 @@ scx_rq_fail(struct scx_dp *dp, struct scx_rq *rq, uint8_t syndrome, uint8_t vend
 	dp->stats.rx_errors++;
 	rq->q.state = SCX_WQ_ERR;
 	scx_queue_error(dp, rq->q.rqn, rq->ci, syndrome, true);
-	(void)scx_cqe_error(dp, rq->cq, CRL_CQE_RESP_ERR, rq->q.user_index, rq->q.rqn, rq->ci,
-		syndrome, vendor);
+	/* an Ethernet RQ's error CQE names no queue; the user index does */
+	(void)scx_cqe_error(
+		dp, rq->cq, CRL_CQE_RESP_ERR, rq->q.user_index, 0, rq->ci, syndrome, vendor);
 	rq->ci++;
 	scx_rq_flush(dp, rq);
 }
@@ -135,7 +131,7 @@ scx_scatter(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe, struct scx
 			scx_refuse(dp, SCX_DP_R_RQ_INLINE, rq->q.rqn, rq->ci, wqe,
 				(size_t)1 << rq->q.log_stride, left,
 				crl_bswap64(scx_ld64(seg + 8)));
-			scx_rq_fail(dp, rq, CRL_SYND_LOCAL_QP_OP, SCX_VENDOR_RX_PROT);
+			scx_rq_fail(dp, rq, CRL_SYND_LOCAL_QP_OP, SCX_VENDOR_RX_WQE);
 			return false;
 		}
 		room += left;
@@ -164,7 +160,7 @@ scx_scatter(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe, struct scx
 		return true;
 	scx_refuse(dp, SCX_DP_R_RQ_TOO_LONG, rq->q.rqn, rq->ci, wqe, (size_t)1 << rq->q.log_stride,
 		room + len, room);
-	scx_rq_fail(dp, rq, CRL_SYND_LOCAL_LENGTH, SCX_VENDOR_RX_LENGTH);
+	scx_rq_fail(dp, rq, CRL_SYND_LOCAL_LENGTH, SCX_VENDOR_RX_WQE);
 	return false;
 }
 

@@ -89,7 +89,8 @@ scx_segment_at(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, co
 	const uint8_t *p;
 
 	if (SCX_UNLIKELY(len == 0)) {
-		scx_wqe_refuse(dp, sq, q, SCX_DP_R_SEG_ZERO, CRL_SYND_LOCAL_LENGTH,
+		/* to a card it is 2 GiB: what it complains of is the key */
+		scx_wqe_refuse(dp, sq, q, SCX_DP_R_SEG_ZERO, CRL_SYND_LOCAL_PROT,
 			(uint64_t)(seg - q->w) / CRL_WQE_SEG_BYTES, q->bytes / CRL_WQE_SEG_BYTES);
 		return NULL;
 	}
@@ -284,7 +285,7 @@ scx_send_one(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
 
 		if (inl < least)
 			return scx_wqe_refuse(dp, sq, q, SCX_DP_R_ETH_INLINE_MIN,
-				CRL_SYND_LOCAL_QP_OP, inl, least);
+				CRL_SYND_LOCAL_LENGTH, inl, least);
 	}
 	if (!scx_gather_segments(dp, sq, q, 16u + ((14u + inl + 15u) & ~15u), &g))
 		return false;

@@ -72,7 +72,7 @@ CASE(eth_swp_flags, ETH_OFFLOAD, 0x02, w[21] = 1)
 CASE(eth_mss, ETH_MSS, 0x02, w[23] = 1)
 CASE(eth_inline_size, ETH_INLINE_SIZE, 0x02, w[29] = 19)
 CASE(seg_inline_size, SEG_INLINE_SIZE, 0x02, (w[32] = 0x80, w[35] = 13))
-CASE(seg_zero, SEG_ZERO, 0x01, w[35] = 0)
+CASE(seg_zero, SEG_ZERO, 0x04, w[35] = 0)
 CASE(seg_key, SEG_KEY, 0x04, w[39] ^= 1)
 CASE(seg_key_index, SEG_KEY, 0x04, w[37] ^= 1)
 CASE(seg_bounds, SEG_BOUNDS, 0x04, rig_put_be32(w + 44, RIG_MEM - 63))
@@ -213,7 +213,7 @@ inline_mode(void **state)
 		f->sq.rec[1] = 0;
 		assert_int_equal(rig_apply(f->r, SCX_DP_SQ_STATE, f->sq.sqn, 1), 0);
 		send_inline(f, least[mode] - 1);
-		fails(f, SCX_DP_R_ETH_INLINE_MIN, 0x02);
+		fails(f, SCX_DP_R_ETH_INLINE_MIN, 0x01);
 	}
 }
 
