@@ -12,6 +12,17 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 export LC_ALL=C
 
+case ${1:-} in
+'') ;;
+-h | --help)
+	sed -n '4,/^set /s/^# \{0,1\}//p' config/check.sh
+	exit 0
+	;;
+*)
+	echo "check: '$1' is no option; there are none but --help, and CRL_CHECK=quick" >&2
+	exit 2
+	;;
+esac
 mode=${CRL_CHECK:-full}
 case $mode in
 quick | full) ;;

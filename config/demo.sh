@@ -51,7 +51,8 @@ prepare() {
 
 enter() {
 	local unshare=(unshare --net --mount --pid --fork --kill-child --mount-proc)
-	mkdir -p "$out"
+	mkdir -p "$out" 2>/dev/null && [ -w "$out" ] ||
+		die "cannot write into $out: run this as the owner of the tree"
 	if [ "$(id -u)" -ne 0 ]; then
 		if command -v sudo >/dev/null && sudo -v 2>/dev/null; then
 			unshare=(sudo env "PATH=$PATH" "${unshare[@]}")

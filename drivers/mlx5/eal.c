@@ -80,6 +80,21 @@ check_found(const struct crl_eal_args *args, char (*bdfs)[16], unsigned nr, stru
 		"the arguments leave no mlx5 device; there is %s", there);
 }
 
+/* EAL prints what it minds; what most often helps follows from the errno. */
+static const char *
+fix_of(int error)
+{
+	switch (error) {
+	case EINVAL:
+		return "mend the EAL option; the program's own options go behind --";
+	case EIO: /* the lock of its config */
+	case EAGAIN:
+		return "if another DPDK program runs here, give --file-prefix NAME";
+	default:
+		return "without hugepages give --no-huge -m 512";
+	}
+}
+
 static void
 close_all(struct crl_eal *eal)
 {
@@ -125,9 +140,8 @@ crl_eal_init(int argc, char **argv, struct crl_eal **out, struct crl_err *err)
 		goto undo_ctx;
 	used = rte_eal_init(eal->args.argc, eal->args.argv);
 	if (used < 0) {
-		ret = crl_fail_rte(err, rte_errno, EAL_STEP,
-			"see EAL's own message above; without hugepages give --no-huge -m 512",
-			"rte_eal_init refused its arguments or found no memory");
+		ret = crl_fail_rte(err, rte_errno, EAL_STEP, fix_of(rte_errno),
+			"rte_eal_init failed, and EAL's own message is above");
 		goto undo_ctx;
 	}
 	ret = crl_eal_args_used(&eal->args, argc, used);

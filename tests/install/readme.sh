@@ -22,9 +22,17 @@ mapfile -t lines < <(sed -n '/^## A shell to work in/,/^## /{s/^    //p}' "$read
 while read -r program; do
 	[ -x "$build/$program" ] || {
 		echo "the README starts $program from the build folder, and it is not there"
-		bad=1
+		bad=$((bad + 1))
 	}
 done < <(sed -n 's/^    meson devenv -C build \([^ ]*\/[^ ]*\).*/\1/p' "$readme")
+# A word that the scripts do not know is refused, before they do anything.
+for script in setup demo check; do
+	! out=$(timeout 10 "$(dirname "$readme")/config/$script.sh" --nonsense 2>&1) &&
+		grep -q nonsense <<<"$out" || {
+		echo "config/$script.sh does not refuse --nonsense"
+		bad=$((bad + 1))
+	}
+done
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 for line in "${lines[@]}"; do

@@ -31,6 +31,7 @@ refused 'ring size' '--rxd=1000 is no power of two.*512 or 1024' "$TESTPMD" "${E
 refused 'no device' 'mlx5|RDMA' "$TESTPMD" "${EALOPT[@]}" -- --duration=1
 nic 'a device that is not there' 'no mlx5 device' -a 0000:01:02.3 -- --duration=1
 nic 'too few lcores' '5 worker lcores' -- --nb-cores=5
+nic 'no dashes' "EAL's own message.*behind --" --duration=1
 nic 'no port' 'portmask' -- --portmask=0x80
 nic 'no such gpudev' 'gpu_crl_cuda0' -- --gpu=gpu_crl_cuda0
 refused 'report' "cannot write $T/none/x.json" "$TESTPMD" "${EALOPT[@]}" -- --json="$T/none/x.json"
