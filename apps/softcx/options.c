@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "drivers/softcx/fault.h"
 #include "softcx_run.h"
 
-enum { OPT_PORTS = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_LOG };
+enum { OPT_PORTS = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_FAULTS, OPT_LOG };
 
 static const struct argp_option options[] = {
 	{"ports", OPT_PORTS, "N", 0, "ports, each a device of its own (1 to 8, default 1)", 0},
@@ -30,6 +31,11 @@ static const struct argp_option options[] = {
 	{"pcap-out", OPT_PCAP_OUT, "FILE", 0,
 		"copy of all frames, both directions (several ports: FILE.0, FILE.1, ...)", 0},
 	{"seed", OPT_SEED, "S", 0, "of all that is random in the model (default: random, printed)",
+		0},
+	{"faults", OPT_FAULTS, "SPEC", 0,
+		"what the NIC does wrong, or as early as it may: send-error=N, recv-error=N (the "
+		"Nth completes in error), overwrite (what was given back), records (read between "
+		"doorbells); with commas between",
 		0},
 	{"log", OPT_LOG, "FILE", 0,
 		"where the model writes what it has to say (default: standard error)", 0},
@@ -147,7 +153,8 @@ static error_t
 parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct run *run = state->input;
-	char err[RUN_PATH];
+	char err[RUN_PATH] = "too long";
+	struct scx_fault_plan plan;
 	uint64_t v;
 
 	switch (key) {
@@ -170,6 +177,12 @@ parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SEED:
 		number(state, "seed", arg, 0, UINT64_MAX, &run->conf.seed);
+		return 0;
+	case OPT_FAULTS:
+		if (scx_fault_parse(arg, &plan, err, sizeof(err)) ||
+			strlen(arg) >= sizeof(run->conf.faults))
+			argp_failure(state, RUN_EXIT_USAGE, 0, "--faults: %s", err);
+		snprintf(run->conf.faults, sizeof(run->conf.faults), "%s", arg);
 		return 0;
 	case OPT_LOG:
 		path_option(state, "log", arg, run->conf.log);
@@ -244,8 +257,8 @@ check_writable(const char *what, const char *path)
 		else if (access(path, W_OK))
 			error = errno;
 	} else { /* an absolute path has a slash */
-		snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path) + 1,
-			path);
+		snprintf(
+			folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
 		if (access(folder, W_OK | X_OK))
 			error = errno;
 	}

@@ -21,6 +21,7 @@
 
 struct scx_nic;
 struct scx_wire;
+struct scx_fault_plan;
 
 /* PRM event types and subtypes that this NIC makes. */
 enum {
@@ -48,6 +49,7 @@ struct scx_nic_cfg {
 	uint64_t seed;	       /* of everything that is random here; printed at start */
 	uint8_t mac[6];	       /* of the port */
 	uint32_t mtu;	       /* of the port's wire, bytes of Ethernet payload */
+	const struct scx_fault_plan *faults; /* fault.h; NULL: none; copied */
 	void (*event)(void *arg, const struct scx_event *ev);
 	void *event_arg;
 	struct scx_wire *wire; /* wire.h; closed by scx_nic_destroy(); NULL: loopback */

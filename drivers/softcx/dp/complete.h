@@ -68,15 +68,24 @@ scx_cq_check_init(struct scx_dp *dp, struct scx_cq *cq, const uint8_t *cqe)
 		dp, SCX_DP_R_CQ_NOT_INIT, cq->q.cqn, cq->pi, cqe, CRL_CQE_BYTES, cq->pi, cqe[63]);
 }
 
+/* The driver is done with entries [from, to): all but the word it polls is filled. */
+SCX_SLOW void
+scx_cq_overwrite(struct scx_cq *cq, uint32_t from, uint32_t to)
+{
+	for (; from != to; from++)
+		memset(scx_cq_slot(cq, from), SCX_FAULT_FILL,
+			offsetof(struct crl_cqe64, wqe_counter));
+}
+
 /*
  * How many CQEs fit, by the driver's record if the copy of it says none. Indices are compared
  * modulo twice the depth, which tells full from empty: net_mlx5 writes its send CQs' record from a
  * 16-bit counter.
  */
 SCX_FN uint32_t
-scx_cq_room(struct scx_cq *cq)
+scx_cq_room(const struct scx_dp *dp, struct scx_cq *cq)
 {
-	uint32_t depth = 1u << cq->q.log_depth, used;
+	uint32_t depth = 1u << cq->q.log_depth, used, was = cq->ci;
 
 	if (cq->q.overrun_ignore || cq->q.collapsed)
 		return depth;
@@ -85,6 +94,8 @@ scx_cq_room(struct scx_cq *cq)
 		return depth - used;
 	cq->ci = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_CI]));
 	used = (cq->pi - cq->ci) & (2u * depth - 1u);
+	if (SCX_UNLIKELY(dp->fault.plan.overwrite) && used <= depth)
+		scx_cq_overwrite(cq, was, was + ((cq->ci - was) & (2u * depth - 1u)));
 	return used < depth ? depth - used : 0;
 }
 
@@ -97,7 +108,7 @@ scx_cq_prepare(struct scx_dp *dp, struct scx_cq *cq)
 
 	if (cq->failed || !cq->used)
 		return false;
-	room = scx_cq_room(cq);
+	room = scx_cq_room(dp, cq);
 	if (room == 0) {
 		scx_cq_overrun(dp, cq);
 		return false;

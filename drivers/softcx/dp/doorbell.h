@@ -135,6 +135,19 @@ scx_page_quiet(const uint8_t *uar)
 	return any == 0;
 }
 
+/* As hardware may: records that moved are seen although nobody rang yet. */
+SCX_SLOW void
+scx_records_unasked(struct scx_dp *dp)
+{
+	uint32_t i, s;
+
+	if (scx_fault_rand(&dp->fault) % SCX_FAULT_RECORDS != 0)
+		return;
+	for (i = 0; i < dp->nr_active; i++)
+		for (s = dp->page[dp->active[i]].sq; s != SCX_NONE; s = dp->sq[s].next)
+			scx_sq_sample(dp, &dp->sq[s]);
+}
+
 /* Look at every page in use once; returns how many rang. */
 SCX_FN unsigned
 scx_doorbells(struct scx_dp *dp)
@@ -142,6 +155,8 @@ scx_doorbells(struct scx_dp *dp)
 	unsigned rang = 0, here;
 	uint32_t i, r, s;
 
+	if (SCX_UNLIKELY(dp->fault.plan.records))
+		scx_records_unasked(dp);
 	for (i = 0; i < dp->nr_active; i++) {
 		uint32_t nr = dp->active[i];
 		uint8_t *uar = dp->uar + (size_t)nr * CRL_UAR_BYTES;

@@ -22,6 +22,14 @@ scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed)
 	scx_state_init(dp, uar, nr_uar_pages, seed);
 }
 
+void
+scx_dp_faults(struct scx_dp *dp, const struct scx_fault_plan *plan)
+{
+	memset(&dp->fault.plan, 0, sizeof(dp->fault.plan));
+	if (plan != NULL)
+		dp->fault.plan = *plan;
+}
+
 int
 scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 {

@@ -142,6 +142,10 @@ struct scx_dp;
 size_t scx_dp_bytes(void);
 void scx_dp_init(struct scx_dp *dp, void *uar, uint32_t nr_uar_pages, uint64_t seed);
 
+/* Faults from now on; NULL: none. Before the first step. */
+struct scx_fault_plan;
+void scx_dp_faults(struct scx_dp *dp, const struct scx_fault_plan *plan);
+
 /*
  * Carry out a command. Only between steps, only in the thread that steps. 0, or -errno: table full,
  * no such object.

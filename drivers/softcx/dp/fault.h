@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Seeded chance: the one source of randomness of the data path, so that a run repeats from its
- * printed seed. Faults that use it (a payload that lands after its CQE, an old word shown before an
- * ordering edge) hook in at scx_dma_write() and scx_cqe_write().
+ * printed seed; and the plan of faults that the NIC carries out, with what it has counted for it.
  */
 #ifndef SCX_DP_FAULT_H
 #define SCX_DP_FAULT_H
 
+#include "../fault.h"
 #include "shared.h"
+
+#define SCX_FAULT_FILL	  0xdb /* what a slot that was given back is filled with */
+#define SCX_FAULT_RECORDS 16u  /* one look at the records in so many looks at the registers */
 
 struct scx_fault {
 	uint64_t state;
+	struct scx_fault_plan plan;
+	uint64_t sends, receives; /* counted while the plan has an error to come */
 };
 
 CRL_FN void

@@ -160,6 +160,20 @@ scx_receive_reserve(struct scx_dp *dp, struct scx_rx *x, uint32_t len)
 	scx_receive_prefetch(dp, rq, x->index, len);
 }
 
+/* The fault plan's turn: true when it failed the receive WQE that this frame would have taken. */
+SCX_SLOW bool
+scx_receive_fault(struct scx_dp *dp, struct scx_rq *rq)
+{
+	if (rq == NULL || rq->q.state != SCX_WQ_RDY ||
+		(rq->ci == rq->pi && !scx_rq_refill(dp, rq)) ||
+		++dp->fault.receives != dp->fault.plan.recv_error)
+		return false;
+	scx_refuse(dp, SCX_DP_R_REMARK_FAULT_RECEIVE, rq->q.rqn, rq->ci, scx_rq_wqe(rq, rq->ci),
+		(size_t)1 << rq->q.log_stride, dp->fault.receives, CRL_SYND_LOCAL_PROT);
+	scx_rq_fail(dp, rq, CRL_SYND_LOCAL_PROT, SCX_VENDOR_RX_PROT);
+	return true;
+}
+
 /* Third pass: the frame is received. Its bytes are in place when the second pass found where. */
 SCX_FN void
 scx_receive_one(struct scx_dp *dp, const struct scx_frame *f, const struct scx_rx *x,
@@ -167,6 +181,8 @@ scx_receive_one(struct scx_dp *dp, const struct scx_frame *f, const struct scx_r
 {
 	struct scx_rq *rq = x->to.rq;
 
+	if (SCX_UNLIKELY(dp->fault.plan.recv_error != 0) && scx_receive_fault(dp, x->to.rq))
+		return;
 	/* An error in between may have moved the queue: then what was found is worth nothing. */
 	if (SCX_UNLIKELY(x->dst == NULL || rq->ci != x->index || rq->q.state != SCX_WQ_RDY)) {
 		scx_receive_any(dp, f, x, sum);

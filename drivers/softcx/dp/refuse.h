@@ -59,6 +59,10 @@
 		"raise the MTU or send less") \
 	X(REMARK_SQ_IMM, "immediate 0x%llx in an Ethernet WQE (opcode 0x%llx)", \
 		"write 0 into imm") \
+	X(REMARK_FAULT_SEND, "send %llu fails with syndrome 0x%llx, by the fault plan", \
+		"leave send-error out of the plan") \
+	X(REMARK_FAULT_RECEIVE, "received frame %llu fails (0x%llx), by the fault plan", \
+		"leave recv-error out of the plan") \
 	X(RQ_RECORD_OVERRUN, "record says %llu, ahead by more than the ring has (%llu WQEs)", \
 		"do not post more WQEs than the ring has; the record counts WQEs") \
 	X(RQ_KEY, "scatter entry has memory key 0x%llx, unknown in protection domain %llu", \

@@ -43,6 +43,35 @@ scx_rq_fail(struct scx_dp *dp, struct scx_rq *rq, uint8_t syndrome, uint8_t vend
 	scx_rq_flush(dp, rq);
 }
 
+CRL_FN const uint8_t *
+scx_rq_wqe(const struct scx_rq *rq, uint16_t index)
+{
+	return rq->q.ring.base +
+	       ((size_t)(index & ((1u << rq->q.log_depth) - 1u)) << rq->q.log_stride);
+}
+
+/* The buffers of WQEs [from, to) were given back: nobody may look at what they hold. */
+SCX_SLOW void
+scx_rq_overwrite(struct scx_dp *dp, struct scx_rq *rq, uint16_t from, uint16_t to)
+{
+	uint32_t nr = 1u << (rq->q.log_stride - 4u), i, bytes;
+	const struct scx_dp_mkey *m;
+	const uint8_t *seg;
+	uint8_t *at;
+
+	for (; from != to; from++)
+		for (i = 0; i < nr; i++) {
+			seg = scx_rq_wqe(rq, from) + i * CRL_WQE_SEG_BYTES;
+			bytes = scx_ld_be32(seg);
+			m = scx_mkey(dp, &rq->mkey, scx_ld_be32(seg + 4), rq->q.pdn);
+			if (m == NULL || !m->local_write || (bytes & CRL_WQE_INLINE))
+				continue; /* said when a frame comes */
+			at = scx_mkey_at(m, crl_bswap64(scx_ld64(seg + 8)), bytes);
+			if (at != NULL)
+				memset(at, SCX_FAULT_FILL, bytes);
+		}
+}
+
 /* Sample the record; true when there is a WQE. */
 SCX_FN bool
 scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
@@ -56,15 +85,10 @@ scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
 		scx_queue_error(dp, rq->q.rqn, rq->ci, CRL_SYND_LOCAL_QP_OP, true);
 		return false;
 	}
+	if (SCX_UNLIKELY(dp->fault.plan.overwrite))
+		scx_rq_overwrite(dp, rq, rq->pi, rec);
 	rq->pi = rec;
 	return rq->ci != rq->pi;
-}
-
-CRL_FN const uint8_t *
-scx_rq_wqe(const struct scx_rq *rq, uint16_t index)
-{
-	return rq->q.ring.base +
-	       ((size_t)(index & ((1u << rq->q.log_depth) - 1u)) << rq->q.log_stride);
 }
 
 /* Where n bytes of a scatter entry go, or NULL after failing the WQE. */

@@ -300,6 +300,21 @@ scx_send_one(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
 	return true;
 }
 
+/* The fault plan's turn: true when it failed this WQE. */
+SCX_SLOW bool
+scx_send_fault(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
+{
+	static const uint8_t syndromes[] = {
+		CRL_SYND_LOCAL_LENGTH, CRL_SYND_LOCAL_QP_OP, CRL_SYND_LOCAL_PROT};
+	uint8_t syndrome;
+
+	if (++dp->fault.sends != dp->fault.plan.send_error)
+		return false;
+	syndrome = syndromes[scx_fault_rand(&dp->fault) % sizeof(syndromes)];
+	scx_wqe_refuse(dp, sq, q, SCX_DP_R_REMARK_FAULT_SEND, syndrome, dp->fault.sends, syndrome);
+	return true;
+}
+
 /* Execute the next WQE of the queue. A WQE that fails sends none of its frames. */
 SCX_FN void
 scx_send_next(struct scx_dp *dp, struct scx_sq *sq)
@@ -314,6 +329,8 @@ scx_send_next(struct scx_dp *dp, struct scx_sq *sq)
 		return;
 	}
 	if (SCX_UNLIKELY(!scx_fetch(dp, sq, &q)))
+		return;
+	if (SCX_UNLIKELY(dp->fault.plan.send_error != 0) && scx_send_fault(dp, sq, &q))
 		return;
 	if (SCX_LIKELY(q.opcode == CRL_OPCODE_EMPW))
 		ok = scx_send_empw(dp, sq, &q);

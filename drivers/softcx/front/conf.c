@@ -118,6 +118,8 @@ parse_key(const char *k, const char *v, struct scx_conf *c)
 		return scx_identity(v) ? parse_text(v, c->profile, sizeof(c->profile)) : -EINVAL;
 	if (!strcmp(k, "seed"))
 		return parse_u64(v, UINT64_MAX, &c->seed);
+	if (!strcmp(k, "faults"))
+		return parse_text(v, c->faults, sizeof(c->faults));
 	if (!strcmp(k, "log"))
 		return parse_text(v, c->log, sizeof(c->log));
 	if (!strcmp(k, "state"))
@@ -224,6 +226,7 @@ scx_conf_format(const struct scx_conf *c, char *buf, size_t bytes)
 
 	emit_text(&o, "profile", c->profile);
 	emit(&o, "seed=%llu\n", (unsigned long long)c->seed);
+	emit_text(&o, "faults", c->faults);
 	emit_text(&o, "log", c->log);
 	emit_text(&o, "state", c->state);
 	for (unsigned i = 0; i < c->nr_ports && !o.rc; i++) {

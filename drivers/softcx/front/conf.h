@@ -6,6 +6,7 @@
  *
  *   profile=cx6dx        capability profile                      (whole device)
  *   seed=42              decimal                                 (whole device)
+ *   faults=SPEC          ../fault.h, absent: none
  *   log=FILE             absent: standard error
  *   state=DIR            where libsoftcx.so leaves the mark that a device was opened
  *   port=0               starts a port; the lines below belong to the last port named
@@ -25,10 +26,10 @@
 
 #include "../../../config/limits.h"
 
-#define SCX_CONF_ENV	   "SOFTCX_CONFIG"
-#define SCX_CONF_PATH	   256u	    /* bytes of a path with its NUL */
-#define SCX_CONF_BYTES	   16384u   /* bytes of the whole text with its NUL */
-#define SCX_CONF_OPENED	   "opened" /* name of the mark in the state folder */
+#define SCX_CONF_ENV	"SOFTCX_CONFIG"
+#define SCX_CONF_PATH	256u	 /* bytes of a path with its NUL */
+#define SCX_CONF_BYTES	16384u	 /* bytes of the whole text with its NUL */
+#define SCX_CONF_OPENED "opened" /* name of the mark in the state folder */
 
 /* The character devices: 231 is InfiniBand's dynamic-looking but fixed major, 192 the first uverbs
  * minor. */
@@ -52,7 +53,8 @@ struct scx_conf_port {
 struct scx_conf {
 	char profile[16];
 	uint64_t seed;
-	char log[SCX_CONF_PATH]; /* empty: none; so for every text here */
+	char faults[SCX_CONF_PATH]; /* a plan that scx_fault_parse() takes */
+	char log[SCX_CONF_PATH];    /* empty: none; so for every text here */
 	char state[SCX_CONF_PATH];
 	uint32_t nr_ports;
 	struct scx_conf_port port[SCX_CONF_PORTS_MAX];

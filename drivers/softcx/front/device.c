@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "../fault.h"
 #include "../wire.h"
 #include "front.h"
 
@@ -188,6 +189,7 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 		.event_arg = d,
 		.nr_uar_pages = SCXF_UAR_PAGES,
 	};
+	struct scx_fault_plan faults;
 	int rc;
 
 	snprintf(d->name, sizeof(d->name), "mlx5_%u", i);
@@ -207,6 +209,16 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 	if (rc) {
 		scx_log(d->name, "no wire: %s", err[0] ? err : strerror(-rc));
 		return rc;
+	}
+	if (conf.faults[0] != '\0') {
+		rc = scx_fault_parse(conf.faults, &faults, err, sizeof(err));
+		if (rc) {
+			scx_log(d->name, "no fault plan: %s", err);
+			return rc;
+		}
+		scx_log(d->name, "fault plan %s, seed %llu", conf.faults,
+			(unsigned long long)cfg.seed);
+		cfg.faults = &faults;
 	}
 	scxf_changed(d);
 	rc = scx_nic_create(&cfg, &d->nic);

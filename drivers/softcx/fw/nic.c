@@ -38,6 +38,7 @@ dp_create(struct scx_nic *nic)
 		return -rc;
 	}
 	scx_dp_init(nic->dp, nic->cfg.uar_base, nic->cfg.nr_uar_pages, nic->cfg.seed);
+	scx_dp_faults(nic->dp, nic->cfg.faults);
 	return port_set(nic);
 }
 

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "drivers/softcx/fault.h"
+
 static uint32_t raised[SCX_DP_R_COUNT];
 
 static void
@@ -330,6 +332,24 @@ completion_side(void **state)
 	rig_sq_free(&sq);
 }
 
+/* The fault plan's two remarks; test_dp_fault.c has what they do. */
+static void
+fault_plan(void **state)
+{
+	const struct scx_fault_plan plan = {.send_error = 2, .recv_error = 1};
+	struct rig_port *f = *state;
+
+	scx_dp_faults(f->r->dp, &plan);
+	good(f);
+	rig_ring(f->r, &f->sq);
+	rig_step(f->r, NULL);
+	expect(f, SCX_DP_R_REMARK_FAULT_RECEIVE);
+	good(f);
+	rig_ring(f->r, &f->sq);
+	rig_step(f->r, NULL);
+	expect(f, SCX_DP_R_REMARK_FAULT_SEND);
+}
+
 /* Floods of refusals leave room for events: the ring keeps it, and counts what it could not take.
  */
 static void
@@ -413,6 +433,7 @@ main(void)
 		T(remarks),
 		T(receive_side),
 		T(completion_side),
+		T(fault_plan),
 		T(flood),
 		cmocka_unit_test(all_raised),
 	};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads a fault plan's text; see fault.h.
+ */
+#include "fault.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+parse_count(const char *text, uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoull(text, &end, 10);
+	return errno != 0 || *text < '0' || *text > '9' || *end != '\0' || *v == 0 ? -EINVAL : 0;
+}
+
+static int
+parse_word(char *word, struct scx_fault_plan *plan)
+{
+	char *value = strchr(word, '=');
+
+	if (value != NULL)
+		*value++ = '\0';
+	if (strcmp(word, "send-error") == 0 && value != NULL)
+		return parse_count(value, &plan->send_error);
+	if (strcmp(word, "recv-error") == 0 && value != NULL)
+		return parse_count(value, &plan->recv_error);
+	if (value != NULL)
+		return -EINVAL;
+	if (strcmp(word, "overwrite") == 0)
+		plan->overwrite = 1;
+	else if (strcmp(word, "records") == 0)
+		plan->records = 1;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+int
+scx_fault_parse(const char *spec, struct scx_fault_plan *plan, char *why, size_t why_bytes)
+{
+	char word[64];
+	size_t n;
+
+	memset(plan, 0, sizeof(*plan));
+	while (*spec != '\0') {
+		n = strcspn(spec, ",");
+		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)),
+			spec);
+		if (n >= sizeof(word) || parse_word(word, plan) != 0) {
+			snprintf(why, why_bytes,
+				"'%.*s' is none of send-error=N, recv-error=N, overwrite, records",
+				(int)(n < 60 ? n : 60), spec);
+			return -EINVAL;
+		}
+		spec += n + (spec[n] == ',');
+	}
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fault plan: what a NIC does wrong, or does as early as it may, on purpose. `softcx run
+ * --faults=SPEC` gives it; the data path carries it out (dp/fault.h). A driver that keeps the rules
+ * works on with overwrite and records, and reports the two errors in words.
+ *
+ * SPEC is a list with commas:
+ *   send-error=N  the Nth send of the NIC completes in error, its syndrome by the seed
+ *   recv-error=N  the Nth frame received by a queue of the NIC completes in error
+ *   overwrite     a receive buffer, and a CQE but for its owner word, is filled with 0xdb as soon
+ * as the NIC sees that it was given back records       send records are read between doorbells, and
+ * what they count is sent
+ */
+#ifndef SCX_FAULT_H
+#define SCX_FAULT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct scx_fault_plan {
+	uint64_t send_error, recv_error; /* counted from 1 over all queues of the NIC; 0: none */
+	uint8_t overwrite, records;
+};
+
+/* 0; -EINVAL: why has the word that is wrong. An empty spec is no plan. */
+int scx_fault_parse(const char *spec, struct scx_fault_plan *plan, char *why, size_t why_bytes);
+
+#endif /* SCX_FAULT_H */
