@@ -84,7 +84,12 @@ struct crl_cuda_run {
 static int
 cuda_err(struct crl_err *err, cudaError_t e, const char *what)
 {
-	return crl_err_set(err, -EIO, STEP, NULL, "%s: %s", what, cudaGetErrorString(e));
+	bool driver = e == cudaErrorInsufficientDriver || e == cudaErrorNoDevice;
+
+	return crl_err_set(err, -EIO, STEP,
+		driver ? "install the GPU's driver (nvidia-smi must list it), or use host threads"
+		       : "see dmesg and nvidia-smi, or use host threads",
+		"%s: %s", what, cudaGetErrorString(e));
 }
 
 static void

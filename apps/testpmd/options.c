@@ -123,6 +123,21 @@ static const struct {
 	{"rx-offloads", "checksum offload is not an option of this program"},
 	{"enable-rx-cksum", "the NIC's checksum verdicts are always counted"},
 	{"no-flush-rx", "there is nothing to flush: queues are new"},
+	{"mbcache", "there is no mempool: queues of ours own their buffers"},
+	{"mp-alloc", "there is no mempool: queues of ours own their buffers"},
+	{"rxoffs", "a frame is received in one buffer: set --mbuf-size"},
+	{"rxhdrs", "a frame is received in one buffer: set --mbuf-size"},
+	{"max-lro-pkt-size", "frames are received as they came over the wire"},
+	{"no-lsc-interrupt", "links are watched by the control loop, without interrupts"},
+	{"no-rmv-interrupt", "devices are watched by the control loop, without interrupts"},
+	{"disable-link-check", "nothing waits for a link at the start"},
+	{"hot-plug", "devices are chosen at the start: with -a, or with --portmask"},
+	{"hairpinq", "hairpin queues are not built"},
+	{"hairpin-mode", "hairpin queues are not built"},
+	{"latencystats", "there are no time stamps: --json reports packets and time"},
+	{"bitrate-stats", "--stats-period prints bits a second"},
+	{"num-procs", "one process runs all queues"},
+	{"proc-id", "one process runs all queues"},
 };
 
 static int

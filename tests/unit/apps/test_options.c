@@ -151,6 +151,8 @@ static const struct {
 	{"word", "'word' is no option", "--"},
 	{"--auto-start=1", "--auto-start=1", "--help"},
 	{"--total-num-mbufs=4096", "testpmd's --total-num-mbufs", "--rxd"},
+	{"--mbcache=250", "testpmd's --mbcache", "mempool"},
+	{"--no-lsc-interrupt", "testpmd's --no-lsc-interrupt", "control loop"},
 	{"--coremask=0x3", "testpmd's --coremask", "-l"},
 	{"--record-burst-stats", "testpmd's --record-burst-stats", "--json"},
 };
