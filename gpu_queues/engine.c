@@ -217,7 +217,7 @@ run_alloc(const struct crl_engine_cfg *cfg, struct crl_engine_run **out)
 static int
 cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct crl_err *err)
 {
-	int (*start)(const char *, int, struct crl_stream *const *, uint32_t,
+	int (*start)(const char *, int, struct crl_stream *const *, uint32_t, uint32_t,
 		struct crl_cuda_run **, struct crl_err *);
 	uint32_t (*abi)(void);
 
@@ -236,8 +236,8 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 		return crl_err_set(err, -EPROTO, STEP, "install one version of all libraries",
 			"the queues are of device ABI %u, " CRL_CUDA_LIBRARY " is of ABI %u",
 			CRL_DEV_ABI, abi());
-	return start(
-		cfg->engine->name, cfg->cuda_device, run->stream, run->nr_streams, &run->cuda, err);
+	return start(cfg->engine->name, cfg->cuda_device, run->stream, run->nr_streams,
+		cfg->spare_sms, &run->cuda, err);
 }
 
 int

@@ -65,7 +65,8 @@ struct crl_engine_cfg {
 	uint32_t size;	/* sizeof(struct crl_engine_cfg) */
 	uint32_t flags; /* CRL_ENGINE_* */
 	enum crl_where where;
-	int cuda_device; /* CRL_ON_CUDA */
+	int cuda_device;    /* CRL_ON_CUDA */
+	uint32_t spare_sms; /* CRL_ON_CUDA: multiprocessors that another resident kernel needs */
 	const struct crl_engine *engine;
 	const struct crl_engine_opts *opts; /* NULL: defaults; copied */
 	const struct crl_stream_cfg *streams;

@@ -23,11 +23,12 @@ uint32_t crl_cuda_abi(void);
 /*
  * Starts engine's kernel on device, one block a stream. The streams and the queues they point to
  * are copied to the GPU; every address in them is one that the GPU can use. The kernel leaves when
- * each stream's ctl->stop is set. -ENOSYS: no kernel of that name. -EIO: CUDA refused; err says
- * what.
+ * each stream's ctl->stop is set. spare_sms multiprocessors are left to other resident kernels:
+ * -EINVAL when the blocks do not all fit on the rest. -ENOSYS: no kernel of that name. -EIO: CUDA
+ * refused; err says what.
  */
 int crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
-	struct crl_cuda_run **run, struct crl_err *err);
+	uint32_t spare_sms, struct crl_cuda_run **run, struct crl_err *err);
 
 /*
  * Waits up to wait_ns for the kernel's end, copies queue states back, frees. -ETIMEDOUT: it still

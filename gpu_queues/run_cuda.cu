@@ -92,11 +92,17 @@ cuda_err(struct crl_err *err, cudaError_t e, const char *what)
 		"%s: %s", what, cudaGetErrorString(e));
 }
 
+/*
+ * All in the stream's order: cudaFree() and cudaMemcpy() may wait for kernels of others, such as
+ * another engine's, which does not end before it is told to.
+ */
 static void
 run_free(struct crl_cuda_run *r)
 {
-	cudaFree(r->dev_streams);
-	cudaFree(r->dev_queues);
+	if (r->dev_streams)
+		cudaFreeAsync(r->dev_streams, r->stream);
+	if (r->dev_queues)
+		cudaFreeAsync(r->dev_queues, r->stream);
 	if (r->stream)
 		cudaStreamDestroy(r->stream);
 	free(r->copy);
@@ -119,14 +125,16 @@ send_streams(struct crl_cuda_run *r)
 		r->copy[i].rx = rx ? at : NULL;
 		r->copy[i].tx = !tx ? NULL : tx == rx ? at : at + 1;
 		if (rx)
-			e = cudaMemcpy(at, rx, sizeof(*rx), cudaMemcpyHostToDevice);
+			e = cudaMemcpyAsync(
+				at, rx, sizeof(*rx), cudaMemcpyHostToDevice, r->stream);
 		if (e == cudaSuccess && tx && tx != rx)
-			e = cudaMemcpy(at + 1, tx, sizeof(*tx), cudaMemcpyHostToDevice);
+			e = cudaMemcpyAsync(
+				at + 1, tx, sizeof(*tx), cudaMemcpyHostToDevice, r->stream);
 	}
 	if (e == cudaSuccess)
-		e = cudaMemcpy(
-			r->dev_streams, r->copy, r->nr * sizeof(*r->copy), cudaMemcpyHostToDevice);
-	return e;
+		e = cudaMemcpyAsync(r->dev_streams, r->copy, r->nr * sizeof(*r->copy),
+			cudaMemcpyHostToDevice, r->stream);
+	return e == cudaSuccess ? cudaStreamSynchronize(r->stream) : e;
 }
 
 /* Indices and states back: only what belongs to the side that this stream ran. */
@@ -140,7 +148,10 @@ fetch_streams(struct crl_cuda_run *r)
 	for (i = 0; i < r->nr && e == cudaSuccess; i++) {
 		struct crl_queue_dev *rx = r->host[i]->rx, *tx = r->host[i]->tx;
 
-		e = cudaMemcpy(q, r->dev_queues + 2u * i, sizeof(q), cudaMemcpyDeviceToHost);
+		e = cudaMemcpyAsync(q, r->dev_queues + 2u * i, sizeof(q), cudaMemcpyDeviceToHost,
+			r->stream);
+		if (e == cudaSuccess)
+			e = cudaStreamSynchronize(r->stream);
 		if (e == cudaSuccess && rx)
 			rx->rq = q[0].rq;
 		if (e == cudaSuccess && tx)
@@ -163,17 +174,19 @@ run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 	if (e == cudaSuccess)
 		e = cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking);
 	if (e == cudaSuccess)
-		e = cudaMalloc((void **)&r->dev_streams, r->nr * sizeof(*r->dev_streams));
+		e = cudaMallocAsync((void **)&r->dev_streams, r->nr * sizeof(*r->dev_streams),
+			r->stream);
 	if (e == cudaSuccess)
-		e = cudaMalloc((void **)&r->dev_queues, queues);
+		e = cudaMallocAsync((void **)&r->dev_queues, queues, r->stream);
 	if (e == cudaSuccess)
-		e = cudaMemset(r->dev_queues, 0, queues);
+		e = cudaMemsetAsync(r->dev_queues, 0, queues, r->stream);
 	return e == cudaSuccess ? send_streams(r) : e;
 }
 
 /* All blocks must be resident at once: a stream that waits for another's end would never run. */
 static int
-check_fit(struct crl_cuda_run *r, void (*kernel)(struct crl_stream *), struct crl_err *err)
+check_fit(struct crl_cuda_run *r, void (*kernel)(struct crl_stream *), uint32_t spare_sms,
+	struct crl_err *err)
 {
 	int sms = 0, per_sm = 0;
 	cudaError_t e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, r->device);
@@ -182,9 +195,11 @@ check_fit(struct crl_cuda_run *r, void (*kernel)(struct crl_stream *), struct cr
 		e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, 32, 0);
 	if (e != cudaSuccess)
 		return cuda_err(err, e, "occupancy");
+	sms = sms > (int)spare_sms ? sms - (int)spare_sms : 0;
 	if (r->nr > (uint32_t)(sms * per_sm))
 		return crl_err_set(err, -EINVAL, STEP, "use fewer queues",
-			"%u streams, GPU %d holds %d blocks", r->nr, r->device, sms * per_sm);
+			"%u streams, GPU %d holds %d blocks beside %u multiprocessors of others",
+			r->nr, r->device, sms * per_sm, spare_sms);
 	return 0;
 }
 
@@ -196,7 +211,7 @@ crl_cuda_abi(void)
 
 extern "C" int
 crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
-	struct crl_cuda_run **out, struct crl_err *err)
+	uint32_t spare_sms, struct crl_cuda_run **out, struct crl_err *err)
 {
 	void (*kernel)(struct crl_stream *) = NULL;
 	struct crl_cuda_run *r;
@@ -215,7 +230,8 @@ crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams
 	r->device = device;
 	r->nr = nr;
 	e = run_make(r, streams);
-	rc = e == cudaSuccess ? check_fit(r, kernel, err) : cuda_err(err, e, "set up streams");
+	rc = e == cudaSuccess ? check_fit(r, kernel, spare_sms, err)
+			      : cuda_err(err, e, "set up streams");
 	if (rc == 0) {
 		kernel<<<nr, 32, 0, r->stream>>>(r->dev_streams);
 		e = cudaGetLastError();

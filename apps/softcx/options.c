@@ -15,7 +15,17 @@
 #include "drivers/softcx/fault.h"
 #include "softcx_run.h"
 
-enum { OPT_PORTS = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_FAULTS, OPT_LOG };
+enum {
+	OPT_PORTS = 256,
+	OPT_PROFILE,
+	OPT_STEP,
+	OPT_HOST_DOORBELLS,
+	OPT_WIRE,
+	OPT_PCAP_OUT,
+	OPT_SEED,
+	OPT_FAULTS,
+	OPT_LOG
+};
 
 static const struct argp_option options[] = {
 	{"ports", OPT_PORTS, "N", 0, "ports, each a device of its own (1 to 8, default 1)", 0},
@@ -37,6 +47,13 @@ static const struct argp_option options[] = {
 		"Nth completes in error), overwrite (what was given back), records (read between "
 		"doorbells); with commas between",
 		0},
+	{"nic-step", OPT_STEP, "WHO", 0,
+		"who steps the data path: cpu, a thread of the program (default); gpu or gpu:N, a "
+		"kernel on that GPU, which reaches rings in its memory; remote, a thread behind "
+		"the GPU's protocol",
+		0},
+	{"host-doorbells", OPT_HOST_DOORBELLS, NULL, 0,
+		"with --nic-step gpu: engines on that GPU ring in host memory, not in its own", 0},
 	{"log", OPT_LOG, "FILE", 0,
 		"where the model writes what it has to say (default: standard error)", 0},
 	{0},
@@ -149,6 +166,25 @@ path_option(struct argp_state *state, const char *what, const char *text, char *
 			what, SCX_CONF_PATH - 1);
 }
 
+static void
+parse_step(struct argp_state *state, const char *text, struct scx_conf *c)
+{
+	char who[16];
+	uint64_t v;
+
+	snprintf(who, sizeof(who), "%.*s", (int)strcspn(text, ":"), text);
+	if (scx_conf_step(who, &c->step) ||
+		(strchr(text, ':') && c->step != SCX_CONF_STEP_GPU)) {
+		argp_failure(state, RUN_EXIT_USAGE, 0,
+			"--nic-step wants cpu, remote, gpu or gpu:N, not '%s'", text);
+		return;
+	}
+	if (strchr(text, ':')) {
+		number(state, "nic-step=gpu", strchr(text, ':') + 1, 0, SCX_CONF_GPU_MAX, &v);
+		c->gpu = v;
+	}
+}
+
 static error_t
 parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -183,6 +219,12 @@ parse_option(int key, char *arg, struct argp_state *state)
 			strlen(arg) >= sizeof(run->conf.faults))
 			argp_failure(state, RUN_EXIT_USAGE, 0, "--faults: %s", err);
 		snprintf(run->conf.faults, sizeof(run->conf.faults), "%s", arg);
+		return 0;
+	case OPT_STEP:
+		parse_step(state, arg, &run->conf);
+		return 0;
+	case OPT_HOST_DOORBELLS:
+		run->conf.host_doorbells = 1;
 		return 0;
 	case OPT_LOG:
 		path_option(state, "log", arg, run->conf.log);
@@ -291,6 +333,10 @@ finish(struct run *run)
 
 	if (rc)
 		return rc;
+	if (c->faults[0] && c->step != SCX_CONF_STEP_CPU) {
+		run_say("--faults goes with --nic-step cpu only");
+		return RUN_EXIT_USAGE;
+	}
 	for (unsigned i = 0; i < c->nr_ports; i += 2)
 		if ((c->port[i].wire == SCX_CONF_CABLE) !=
 			(i + 1 < c->nr_ports && c->port[i + 1].wire == SCX_CONF_CABLE)) {

@@ -100,6 +100,8 @@ void crl_tp_counts_sub(struct crl_tp_counts *a, const struct crl_tp_counts *b);
 void crl_tp_clear_nic(struct crl_tp_app *app);
 void crl_tp_clear_forward(struct crl_tp_app *app);
 void crl_tp_print_config(const struct crl_tp_app *app, FILE *f);
+/* The GPU whose kernel is the NIC's data path, -1: none. */
+int crl_tp_step_gpu(void);
 const char *crl_tp_nic_step(void);
 void crl_tp_print_path(const struct crl_tp_app *app, FILE *f);
 void crl_tp_print_nic(struct crl_tp_port *p, FILE *f);

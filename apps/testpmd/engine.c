@@ -103,6 +103,8 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 		.flags = cuda ? 0 : CRL_ENGINE_OWN_THREADS,
 		.where = cuda ? CRL_ON_CUDA : CRL_ON_HOST,
 		.cuda_device = app->cuda_device,
+		/* The NIC's kernel must go on beside the engine's, or neither does. */
+		.spare_sms = crl_tp_step_gpu() == app->cuda_device,
 		.engine = app->opt.engine,
 		.opts = &app->opt.engine_opts,
 		.streams = streams,

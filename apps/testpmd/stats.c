@@ -283,10 +283,23 @@ crl_tp_print_config(const struct crl_tp_app *app, FILE *f)
 	}
 }
 
+int
+crl_tp_step_gpu(void)
+{
+	return softcx_step_gpu != NULL ? softcx_step_gpu() : -1;
+}
+
 /* Who executes the queues' WQEs: libsoftcx.so in this process, or a ConnectX. */
 const char *
 crl_tp_nic_step(void)
 {
+	static char text[64];
+
+	if (crl_tp_step_gpu() >= 0) {
+		snprintf(text, sizeof(text), "a kernel of the software ConnectX on GPU %d",
+			crl_tp_step_gpu());
+		return text;
+	}
 	return softcx_dmabuf_add != NULL ? "a CPU thread of the software ConnectX" : "the NIC";
 }
 

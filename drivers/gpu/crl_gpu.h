@@ -132,6 +132,7 @@ int crl_gpu_host_unregister(struct crl_gpu *gpu, void *ptr);
 struct crl_gpu_uar {
 	uint64_t dev_reg; /* the register as kernels address it */
 	bool io;	  /* the mapping is device memory (MMIO) */
+	bool on_gpu;	  /* a software ConnectX's page in this GPU's own memory */
 	void *page;	  /* for crl_gpu_uar_unregister() */
 };
 int

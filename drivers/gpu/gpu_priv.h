@@ -25,6 +25,7 @@ struct crl_gpu_mem {
 	uint64_t dev_ptr; /* start as kernels address it */
 	int dmabuf_fd;	  /* -1: not exported */
 	bool io;
+	bool on_gpu; /* a doorbell page that lies in GPU memory: nothing was registered */
 	uint32_t refs; /* users of a doorbell page */
 };
 

@@ -165,20 +165,29 @@ host_can_read(uintptr_t p)
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
 }
 
+/* Whether the software ConnectX of this process can move bytes of m. */
+static bool
+step_reaches(const struct crl_gpu *gpu, const struct crl_gpu_mem *m)
+{
+	if (softcx_step_gpu != NULL && softcx_step_gpu() >= 0)
+		return gpu->info.kind == CRL_GPU_CUDA && gpu->info.device == softcx_step_gpu();
+	return host_can_read(m->start);
+}
+
 /*
- * Export m, and tell a software ConnectX in this process where the memory is. It moves bytes with
- * this processor, so memory that only a GPU sees is no use to it, and said to be none.
+ * Export m, and tell a software ConnectX in this process where the memory is. Memory that its step
+ * does not reach is no use to it, and said to be none.
  */
 static int
 dmabuf_make(struct crl_gpu *gpu, struct crl_gpu_mem *m, struct crl_err *err)
 {
 	int ret;
 
-	if (softcx_dmabuf_add != NULL && !host_can_read(m->start))
+	if (softcx_dmabuf_add != NULL && !step_reaches(gpu, m))
 		return crl_gpu_fail(err, -EOPNOTSUPP, "dma-buf export",
-			"put rings and buffers in host memory (--rings host), or use a ConnectX",
-			"the software ConnectX runs on this processor, which cannot read memory of "
-			"%s",
+			"let a GPU step it (softcx run --nic-step gpu), or put rings and buffers "
+			"in host memory (--rings host)",
+			"the software ConnectX runs on a processor that cannot read memory of %s",
 			gpu->info.name);
 	ret = gpu->ops->dmabuf(gpu, m, &m->dmabuf_fd, err);
 	if (ret != 0)

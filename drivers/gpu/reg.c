@@ -3,6 +3,7 @@
  * Memory that is not ours but that kernels use: the caller's host memory and the NIC's doorbell
  * pages. Control side only; called by drivers/mlx5, gpudev.c and applications.
  */
+#include "drivers/softcx/dmabuf_registry.h"
 #include "gpu_priv.h"
 
 #include <errno.h>
@@ -70,6 +71,19 @@ crl_gpu_host_unregister(struct crl_gpu *gpu, void *ptr)
 	return ret;
 }
 
+/*
+ * A software ConnectX whose step runs on this GPU has its doorbell pages in GPU memory too: there a
+ * ring is seen without a way over PCIe. 0: it has not.
+ */
+static uint64_t
+uar_on_gpu(const struct crl_gpu *gpu, uintptr_t page)
+{
+	if (gpu->info.kind != CRL_GPU_CUDA || softcx_step_gpu == NULL || softcx_uar_gpu == NULL ||
+		softcx_step_gpu() != gpu->info.device)
+		return 0;
+	return (uint64_t)(uintptr_t)softcx_uar_gpu((void *)page);
+}
+
 int
 crl_gpu_uar_register(struct crl_gpu *gpu, void *reg, struct crl_gpu_uar *uar, struct crl_err *err)
 {
@@ -88,11 +102,15 @@ crl_gpu_uar_register(struct crl_gpu *gpu, void *reg, struct crl_gpu_uar *uar, st
 		ret = crl_gpu_fail(err, -EFAULT, "doorbell page",
 			"pass the reg_addr of mlx5dv_devx_alloc_uar()",
 			"0x%zx is not mapped in this process", (size_t)page);
+	} else if (at == NULL && (m->dev_ptr = uar_on_gpu(gpu, page)) != 0) {
+		m->on_gpu = true;
+		crl_gpu_mem_link(gpu, m);
 	} else if (at == NULL) {
 		ret = reg_and_link(gpu, m, err);
 	}
 	if (ret == 0) {
 		m->refs++;
+		uar->on_gpu = m->on_gpu;
 		uar->dev_reg = m->dev_ptr + ((uintptr_t)reg - page);
 		uar->io = m->io;
 		uar->page = (void *)page;
@@ -112,7 +130,7 @@ crl_gpu_uar_unregister(struct crl_gpu *gpu, const struct crl_gpu_uar *uar)
 	if (at == NULL) {
 		ret = -EPERM;
 	} else if (--(*at)->refs == 0) {
-		ret = gpu->ops->unreg(gpu, *at);
+		ret = (*at)->on_gpu ? 0 : gpu->ops->unreg(gpu, *at);
 		crl_gpu_mem_unlink(gpu, at);
 	}
 	crl_gpu_unlock();

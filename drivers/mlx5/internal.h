@@ -170,6 +170,7 @@ struct crl_queue {
 	struct mlx5dv_devx_uar *uar;
 	enum crl_uar uar_kind;
 	uint64_t *uar_reg; /* as the engine sees it */
+	bool uar_moved; /* the engine rings at another address: a software NIC's, in GPU memory */
 	bool uar_mapped;
 	struct crl_cq_obj tx_cq, rx_cq;
 	struct crl_wq_obj sq, rq;

@@ -47,6 +47,7 @@ map_for_engine(struct crl_queue *q, struct crl_err *err)
 			"page %u on %s", q->uar->page_id, q->rings->name);
 	q->uar_reg = (uint64_t *)(void *)(dev + in_page);
 	q->uar_mapped = true;
+	q->uar_moved = dev != page;
 	return 0;
 }
 

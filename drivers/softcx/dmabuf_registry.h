@@ -17,6 +17,15 @@
 extern int softcx_dmabuf_add(int fd, void *addr, size_t bytes) __attribute__((weak));
 extern void softcx_dmabuf_del(int fd) __attribute__((weak));
 
+/*
+ * The CUDA ordinal of the GPU that steps the software ConnectX's data path, and so reaches that
+ * GPU's memory; -1: this processor steps it.
+ */
+extern int softcx_step_gpu(void) __attribute__((weak));
+/* A doorbell register of that NIC in GPU memory, where a kernel rings with the same effect; NULL:
+ * there is none, ring the register itself. */
+extern void *softcx_uar_gpu(void *reg) __attribute__((weak));
+
 /* addr: where the dma-buf's first byte is in this process. 0; -EBADF, -EEXIST: published already;
  * -ENOSPC: table full. */
 static inline int scx_dmabuf_publish(int fd, void *addr, size_t bytes)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct scx_nic;
+struct scx_step;
 struct scx_wire;
 struct scx_fault_plan;
 
@@ -55,9 +56,10 @@ struct scx_nic_cfg {
 	struct scx_wire *wire; /* wire.h; closed by scx_nic_destroy(); NULL: loopback */
 	void *uar_base;	       /* memory of the UAR pages: page i at uar_base + i * 4096 */
 	uint32_t nr_uar_pages;
+	struct scx_step *step; /* step.h: who steps the data path, the NIC's; NULL: its thread */
 };
 
-/* -EINVAL: profile, UAR memory or MTU. The wire stays the caller's then. */
+/* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults and step. Wire and step stay the caller's then. */
 int scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **nic);
 void scx_nic_destroy(struct scx_nic *nic);
 

@@ -5,7 +5,8 @@
 # ends, the kernel then removes every netdev, mount and process it made. Every wait has a bound.
 #
 # The programs under test are never changed: they are the distribution's, run under `softcx run`.
-# Environment: SOFTCX (the program softcx), CRL_E2E=full (longer lists; default: short), CRL_SEED.
+# Environment: SOFTCX (the program softcx), CRL_E2E=full (longer lists; default: short), CRL_SEED,
+# CRL_NIC_STEP (who steps the software ConnectX: cpu, remote or gpu; default: cpu).
 
 set -u
 E2E_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -192,8 +193,9 @@ pmd_start()
 	rm -f "$T/$name.in"
 	mkfifo "$T/$name.in"
 	exec {PMD_FD}<>"$T/$name.in"
-	"$SOFTCX" run --ports "$PORTS" "${SCX[@]}" -- stdbuf -oL dpdk-testpmd -l "$LCORES" \
-		--no-huge -m "$PMD_MB" --no-shconf --file-prefix "$name" "${allow[@]}" \
+	"$SOFTCX" run --ports "$PORTS" --nic-step "${CRL_NIC_STEP:-cpu}" "${SCX[@]}" -- \
+		stdbuf -oL dpdk-testpmd -l "$LCORES" --no-huge -m "$PMD_MB" --no-shconf \
+		--file-prefix "$name" "${allow[@]}" \
 		"${EAL[@]}" -- -i --total-num-mbufs="$MBUFS" \
 		--rxd=2048 --txd=2048 "$@" <"$T/$name.in" >"$PMD_LOG" 2>&1 &
 	PMD_PID=$!

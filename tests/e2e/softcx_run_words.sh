@@ -28,6 +28,9 @@ for n in 0 9 many -1 ''; do
 done
 wrong 64 "no profile 'cx99'" "$SOFTCX" run --profile cx99 -- true
 wrong 64 'seed wants a number' "$SOFTCX" run --seed x -- true
+for who in dpu cpu:1 gpu:x; do
+	wrong 64 'nic-step' "$SOFTCX" run --nic-step $who -- true
+done
 wrong 64 "no wire 'string'" "$SOFTCX" run --wire string -- true
 for name in '' a/b 'a b' fifteencharsxxx; do
 	wrong 64 'wants the name of a netdev' "$SOFTCX" run --wire "veth:$name" -- true

@@ -28,6 +28,7 @@ scx_identity(const char *profile)
 	return NULL;
 }
 
+static const char *const step_names[] = {"cpu", "remote", "gpu"};
 static const char *const wire_names[] = {"loopback", "cable", "veth", "pcap"};
 
 static int
@@ -79,6 +80,17 @@ parse_wire(const char *v, enum scx_conf_wire *wire)
 	return -EINVAL;
 }
 
+int
+scx_conf_step(const char *v, enum scx_conf_step *step)
+{
+	for (unsigned i = 0; i < sizeof(step_names) / sizeof(step_names[0]); i++)
+		if (!strcmp(v, step_names[i])) {
+			*step = (enum scx_conf_step)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 static int
 parse_port_key(const char *k, const char *v, struct scx_conf_port *p)
 {
@@ -124,6 +136,20 @@ parse_key(const char *k, const char *v, struct scx_conf *c)
 		return parse_text(v, c->log, sizeof(c->log));
 	if (!strcmp(k, "state"))
 		return parse_text(v, c->state, sizeof(c->state));
+	if (!strcmp(k, "nic-step"))
+		return scx_conf_step(v, &c->step);
+	if (!strcmp(k, "gpu")) {
+		if (parse_u64(v, SCX_CONF_GPU_MAX, &u))
+			return -EINVAL;
+		c->gpu = u;
+		return 0;
+	}
+	if (!strcmp(k, "host-doorbells")) {
+		if (parse_u64(v, 1, &u))
+			return -EINVAL;
+		c->host_doorbells = u;
+		return 0;
+	}
 	if (!strcmp(k, "port")) {
 		/* ports come in order: a gap would leave one without a wire */
 		if (parse_u64(v, SCX_CONF_PORTS_MAX - 1, &u) || u != c->nr_ports)
@@ -229,6 +255,8 @@ scx_conf_format(const struct scx_conf *c, char *buf, size_t bytes)
 	emit_text(&o, "faults", c->faults);
 	emit_text(&o, "log", c->log);
 	emit_text(&o, "state", c->state);
+	emit(&o, "nic-step=%s\ngpu=%u\nhost-doorbells=%u\n", step_names[c->step], c->gpu,
+		c->host_doorbells);
 	for (unsigned i = 0; i < c->nr_ports && !o.rc; i++) {
 		const struct scx_conf_port *p = &c->port[i];
 

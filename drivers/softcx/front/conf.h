@@ -7,6 +7,9 @@
  *   profile=cx6dx        capability profile                      (whole device)
  *   seed=42              decimal                                 (whole device)
  *   faults=SPEC          ../fault.h, absent: none
+ *   nic-step=cpu | remote | gpu      who steps the data path, absent: cpu
+ *   gpu=0                CUDA ordinal, of nic-step=gpu
+ *   host-doorbells=0     1: no doorbell pages in that GPU's memory
  *   log=FILE             absent: standard error
  *   state=DIR            where libsoftcx.so leaves the mark that a device was opened
  *   port=0               starts a port; the lines below belong to the last port named
@@ -26,10 +29,17 @@
 
 #include "../../../config/limits.h"
 
-#define SCX_CONF_ENV	"SOFTCX_CONFIG"
-#define SCX_CONF_PATH	256u	 /* bytes of a path with its NUL */
-#define SCX_CONF_BYTES	16384u	 /* bytes of the whole text with its NUL */
-#define SCX_CONF_OPENED "opened" /* name of the mark in the state folder */
+/*
+ * nic-step: a thread on this processor; the same behind the protocol of a GPU's, for tests of it; a
+ * kernel on GPU number gpu.
+ */
+enum scx_conf_step { SCX_CONF_STEP_CPU, SCX_CONF_STEP_REMOTE, SCX_CONF_STEP_GPU };
+
+#define SCX_CONF_ENV	 "SOFTCX_CONFIG"
+#define SCX_CONF_GPU_MAX 255u	  /* greatest ordinal that is taken */
+#define SCX_CONF_PATH	 256u	  /* bytes of a path with its NUL */
+#define SCX_CONF_BYTES	 16384u	  /* bytes of the whole text with its NUL */
+#define SCX_CONF_OPENED	 "opened" /* name of the mark in the state folder */
 
 /* The character devices: 231 is InfiniBand's dynamic-looking but fixed major, 192 the first uverbs
  * minor. */
@@ -56,6 +66,9 @@ struct scx_conf {
 	char faults[SCX_CONF_PATH]; /* a plan that scx_fault_parse() takes */
 	char log[SCX_CONF_PATH];    /* empty: none; so for every text here */
 	char state[SCX_CONF_PATH];
+	enum scx_conf_step step;
+	uint32_t gpu;	       /* CUDA ordinal, of a step on a GPU */
+	uint32_t host_doorbells; /* 1: that GPU's engines ring in host memory all the same */
 	uint32_t nr_ports;
 	struct scx_conf_port port[SCX_CONF_PORTS_MAX];
 };
@@ -64,6 +77,8 @@ struct scx_conf {
 int scx_conf_parse(const char *text, struct scx_conf *conf, char *err, size_t err_bytes);
 /* 0; -EINVAL: a text with a newline in it; -ENOSPC: buf is too small. */
 int scx_conf_format(const struct scx_conf *conf, char *buf, size_t bytes);
+/* 0; -EINVAL: not cpu, remote or gpu. */
+int scx_conf_step(const char *text, enum scx_conf_step *step);
 /* 0; -EINVAL: not six hexadecimal bytes with colons. */
 int scx_conf_mac(const char *text, uint8_t mac[6]);
 

@@ -32,6 +32,15 @@ scxf_ctx_of(dev_t st_dev, ino_t st_ino)
 	return NULL;
 }
 
+struct scxf_ctx *
+scxf_ctx_of_ino(ino_t st_ino)
+{
+	for (struct scxf_ctx *c = contexts; c; c = c->next)
+		if (c->st_ino == st_ino)
+			return c;
+	return NULL;
+}
+
 static bool
 in_descriptors(const struct scxf_ctx *ctx)
 {

@@ -221,6 +221,12 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 		cfg.faults = &faults;
 	}
 	scxf_changed(d);
+	rc = scxf_step_make(d, &conf, cfg.seed, &cfg.step, err, sizeof(err));
+	if (rc) {
+		scx_log(d->name, "no NIC step: %s (%s); softcx run --nic-step cpu needs no GPU",
+			err, strerror(-rc));
+		return rc;
+	}
 	rc = scx_nic_create(&cfg, &d->nic);
 	if (rc)
 		scx_log(d->name, "the NIC does not come up: %s", strerror(-rc));
@@ -241,6 +247,8 @@ leave_mark(void)
 	if (fd >= 0)
 		close(fd);
 }
+
+static void bring_down(void);
 
 static int
 bring_up(void)
@@ -284,12 +292,19 @@ bring_up(void)
 		scx_log(NULL, "a thread of the NIC's does not start: %s", strerror(-rc));
 	else
 		scxf_look_at_all();
+	/*
+	 * Registered after CUDA's own handlers, so that it runs before them: a kernel's counters
+	 * are fetched while there is a GPU to ask.
+	 */
+	if (!rc && scxf_step_on_gpu())
+		atexit(bring_down);
 	return rc;
 }
 
 /* Last things, when the process exits in an orderly way: figures to the log, capture files flushed.
  */
-static void __attribute__((destructor)) bring_down(void)
+static void __attribute__((destructor))
+bring_down(void)
 {
 	struct scx_nic *nics[SCX_CONF_PORTS_MAX];
 

@@ -42,6 +42,7 @@ struct scxf_dev {
 	uint32_t mtu;
 	bool link_up;
 	struct scx_wire *pcap; /* a wire that waits for a quiet program, or NULL */
+	uint8_t *uar_gpu;      /* the same pages in GPU memory, of a step on a GPU; else NULL */
 	uint32_t nr_receiving; /* flows that lead to a TIR */
 };
 
@@ -71,6 +72,7 @@ struct scxf_obj {
 	uint32_t users;	 /* handles that refer to this one: it cannot go before them */
 	uint32_t parent; /* handle of the PD or matcher that it counts in, 0: none */
 	bool receives;	 /* a flow that leads to a TIR */
+	uint64_t pinned, pinned_bytes; /* host memory that the GPU was told of; 0: none */
 	struct scx_obj devx;
 	struct scxf_matcher *matcher;
 };
@@ -109,11 +111,20 @@ int scxf_move_high(int fd); /* the same open file, numbered from SCXF_FD_MIN on 
 void scxf_look_at_all(void); /* at every port's netdev; under scxf_lock */
 void scxf_changed(struct scxf_dev *dev); /* the program made, changed or destroyed something */
 
+/* gpu.c: 0 and *step, NULL for the thread of this processor; -errno and words. */
+int scxf_step_make(struct scxf_dev *dev, const struct scx_conf *conf, uint64_t seed,
+	struct scx_step **step, char *err, size_t bytes);
+bool scxf_step_on_gpu(void);
+/* Host memory that the step must reach; of no effect unless it runs on a GPU. */
+int scxf_gpu_pin(uint64_t addr, uint64_t bytes, char *err, size_t err_bytes);
+void scxf_gpu_unpin(uint64_t addr, uint64_t bytes);
+
 /* context.c */
 extern _Atomic unsigned scxf_nr_ctx;		   /* read without the lock: is there any? */
 int scxf_ctx_new(struct scxf_dev *dev, int flags); /* descriptor, or -errno */
 void scxf_ctx_reap(void);			   /* of those that the program has let go of */
 struct scxf_ctx *scxf_ctx_of(dev_t st_dev, ino_t st_ino);
+struct scxf_ctx *scxf_ctx_of_ino(ino_t st_ino); /* memfds are of one file system */
 int scxf_uar_map(struct scxf_ctx *ctx, uint32_t page);
 void scxf_uar_unmap(struct scxf_ctx *ctx, uint32_t page);
 

@@ -66,9 +66,25 @@ check_maps(uint64_t from, uint64_t to, bool write)
 	return from < to ? -EFAULT : 0;
 }
 
+/* What pin() did for the GPU is undone when the object goes. */
+static void
+remember_pin(struct scxf_obj *obj, uint64_t addr, uint64_t bytes)
+{
+	obj->pinned = scxf_step_on_gpu() ? addr : 0;
+	obj->pinned_bytes = bytes;
+}
+
+static void
+forget_pin(uint64_t addr, uint64_t bytes)
+{
+	if (addr)
+		scxf_gpu_unpin(addr, bytes);
+}
+
 static int
 pin(struct scxf_call *c, uint64_t addr, uint64_t bytes, uint32_t access)
 {
+	char err[256] = "out of memory";
 	uint64_t from = addr & ~(PAGE - 1), to = (addr + bytes + PAGE - 1) & ~(PAGE - 1);
 	bool write = access & IB_UVERBS_ACCESS_LOCAL_WRITE;
 	int rc = 0;
@@ -83,7 +99,10 @@ pin(struct scxf_call *c, uint64_t addr, uint64_t bytes, uint32_t access)
 		return scxf_refuse(c, rc, "%llu bytes at 0x%llx are not all mapped%s",
 			(unsigned long long)bytes, (unsigned long long)addr,
 			write ? " writable" : "");
-	return 0;
+	rc = scxf_gpu_pin(addr, bytes, err, sizeof(err));
+	return rc ? scxf_refuse(c, rc, "%llu bytes at 0x%llx: %s", (unsigned long long)bytes,
+			    (unsigned long long)addr, err)
+		  : 0;
 }
 
 /* handle gets a new MR of pd; the pointer to pd's slot does not outlive scxf_obj_new(). */
@@ -123,12 +142,17 @@ scxf_reg_mr(struct scxf_call *c)
 	if (!scxf_obj_get(c->ctx, SCXF_PD, req->pd_handle, &rc))
 		return scxf_refuse(c, -EINVAL, "protection domain handle %u", req->pd_handle);
 	rc = pin(c, req->start, req->length, req->access_flags);
-	if (!rc)
-		rc = mr_new(c, req->pd_handle, (void *)(uintptr_t)req->start, req->length,
-			req->hca_va, req->access_flags, &r.mr_handle, &r.lkey, &r.rkey);
-	if (!rc)
-		scxf_out(c, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
-	return rc;
+	if (rc)
+		return rc;
+	rc = mr_new(c, req->pd_handle, (void *)(uintptr_t)req->start, req->length, req->hca_va,
+		req->access_flags, &r.mr_handle, &r.lkey, &r.rkey);
+	if (rc) {
+		scxf_gpu_unpin(req->start, req->length);
+		return rc;
+	}
+	remember_pin(&c->ctx->obj[r.mr_handle], req->start, req->length);
+	scxf_out(c, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
+	return 0;
 }
 
 static int
@@ -166,13 +190,17 @@ mr_free(struct scxf_call *c, uint64_t handle)
 {
 	int rc;
 	struct scxf_obj *mr = scxf_obj_get(c->ctx, SCXF_MR, handle, &rc);
+	uint64_t pinned, bytes;
 
 	if (rc)
 		return scxf_refuse(c, rc, "memory region handle %llu", (unsigned long long)handle);
 	rc = scx_mr_dereg(c->ctx->dev->nic, c->ctx->uid, mr->num);
 	if (rc)
 		return scxf_refuse(c, rc, "memory region with lkey 0x%x", mr->num);
+	pinned = mr->pinned;
+	bytes = mr->pinned_bytes;
 	scxf_obj_put(c->ctx, handle);
+	forget_pin(pinned, bytes);
 	return 0;
 }
 
@@ -188,6 +216,23 @@ scxf_dereg_mr_write(struct scxf_call *c)
 	const struct ib_uverbs_dereg_mr *req = scxf_in(c, UVERBS_ATTR_CORE_IN, NULL);
 
 	return mr_free(c, req->mr_handle);
+}
+
+static int
+umem_new(struct scxf_call *c, void *start, uint64_t bytes, uint32_t access, uint32_t *handle,
+	uint32_t *id)
+{
+	int rc = scxf_obj_new(c->ctx, SCXF_UMEM, handle);
+
+	if (rc)
+		return rc;
+	rc = scx_umem_reg(c->ctx->dev->nic, c->ctx->uid, start, bytes, access, id);
+	if (rc) {
+		scxf_obj_put(c->ctx, *handle);
+		return scxf_refuse(c, rc, "no umem left");
+	}
+	c->ctx->obj[*handle].num = *id;
+	return 0;
 }
 
 static int
@@ -218,15 +263,13 @@ umem_reg(struct scxf_call *c)
 				    "too short",
 				    (long long)fd->data_s64)
 			  : rc;
-	rc = scxf_obj_new(c->ctx, SCXF_UMEM, &handle);
+	rc = umem_new(c, start, bytes, access, &handle, &id);
+	if (rc && !fd)
+		scxf_gpu_unpin(addr, bytes);
 	if (rc)
 		return rc;
-	rc = scx_umem_reg(c->ctx->dev->nic, c->ctx->uid, start, bytes, access, &id);
-	if (rc) {
-		scxf_obj_put(c->ctx, handle);
-		return scxf_refuse(c, rc, "no umem left");
-	}
-	c->ctx->obj[handle].num = id;
+	if (!fd)
+		remember_pin(&c->ctx->obj[handle], addr, bytes);
 	scxf_attr(c, MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE)->data = handle;
 	scxf_out(c, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, &id, sizeof(id));
 	return 0;
@@ -235,12 +278,15 @@ umem_reg(struct scxf_call *c)
 static int
 umem_dereg(struct scxf_call *c)
 {
-	uint32_t id = scxf_attr_obj(c, MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE)->num;
+	const struct scxf_obj *umem = scxf_attr_obj(c, MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE);
+	uint64_t pinned = umem->pinned, bytes = umem->pinned_bytes;
+	uint32_t id = umem->num;
 	int rc = scx_umem_dereg(c->ctx->dev->nic, c->ctx->uid, id);
 
 	if (rc)
 		return scxf_refuse(c, rc, "umem %u is in use", id);
 	scxf_obj_put(c->ctx, scxf_attr(c, MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE)->data);
+	forget_pin(pinned, bytes);
 	return 0;
 }
 

@@ -10,14 +10,21 @@
 #include <string.h>
 #include <time.h>
 
-#include "fw.h"
+#include "remote.h"
 
 #define STEP_BUDGET	64u /* frames each way in one step */
 #define REPORTS_A_TURN	64u /* reports taken after one step; the rest waits for the next */
 #define ANSWER_YIELDS	64u /* before the wait sleeps */
 #define ANSWER_SLEEP_NS 20000
 
-enum { CHAN_FREE, CHAN_COMMAND, CHAN_STATS, CHAN_DONE };
+enum {
+	CHAN_FREE,
+	CHAN_COMMAND,
+	CHAN_STATS,
+	CHAN_REMOTE_COMMAND, /* the same two, on their way to a data path that steps elsewhere */
+	CHAN_REMOTE_STATS,
+	CHAN_DONE
+};
 
 uint64_t
 scx_fw_now_ns(void)
@@ -42,12 +49,18 @@ device_ticks(const struct scx_nic *nic, uint64_t now_ns)
 	return (uint64_t)ts.tv_sec << 32 | (uint64_t)ts.tv_nsec;
 }
 
+static bool
+next_report(struct scx_nic *nic, struct scx_dp_report *r)
+{
+	return nic->remote != NULL ? scx_fw_remote_report(nic, r) : scx_dp_take_report(nic->dp, r);
+}
+
 static void
 take_reports(struct scx_nic *nic)
 {
 	struct scx_dp_report r;
 
-	for (unsigned i = 0; i < REPORTS_A_TURN && scx_dp_take_report(nic->dp, &r); i++) {
+	for (unsigned i = 0; i < REPORTS_A_TURN && next_report(nic, &r); i++) {
 		struct scx_event ev = {.obj = r.num};
 
 		switch (r.kind) {
@@ -72,6 +85,27 @@ take_reports(struct scx_nic *nic)
 	}
 }
 
+/* The same with a data path that steps elsewhere: over, and in a later turn back. */
+static unsigned
+serve_remote(struct scx_nic *nic)
+{
+	/* Pairs with the release in post(): the command's bytes are there. */
+	int state = atomic_load_explicit(&nic->chan.state, memory_order_acquire);
+
+	if (state == CHAN_COMMAND || state == CHAN_STATS) {
+		scx_fw_remote_post(nic, state == CHAN_STATS);
+		state = state == CHAN_STATS ? CHAN_REMOTE_STATS : CHAN_REMOTE_COMMAND;
+		atomic_store_explicit(&nic->chan.state, state, memory_order_relaxed);
+		return 1;
+	}
+	if (state != CHAN_REMOTE_COMMAND && state != CHAN_REMOTE_STATS)
+		return 0;
+	if (scx_fw_remote_done(nic, state == CHAN_REMOTE_STATS))
+		/* Pairs with the acquire in post(): results are there. */
+		atomic_store_explicit(&nic->chan.state, CHAN_DONE, memory_order_release);
+	return 1;
+}
+
 /* The command in the slot, if there is one. */
 static unsigned
 serve(struct scx_nic *nic)
@@ -93,12 +127,44 @@ serve(struct scx_nic *nic)
 unsigned
 scx_fw_turn(struct scx_nic *nic, uint64_t now_ns)
 {
-	unsigned work = serve(nic);
+	unsigned work;
+
+	if (nic->remote != NULL) {
+		work = serve_remote(nic);
+		work += scx_fw_remote_turn(nic, device_ticks(nic, now_ns));
+		take_reports(nic);
+		return work;
+	}
+	work = serve(nic);
 
 	scx_dp_clock(nic->dp, device_ticks(nic, now_ns));
 	work += scx_dp_step(nic->dp, nic->cfg.wire, STEP_BUDGET);
 	take_reports(nic);
 	return work;
+}
+
+/* Without a thread, the caller turns the host's half itself until the step has answered. */
+static int
+post_unthreaded(struct scx_nic *nic, int what)
+{
+	uint64_t give_up = scx_fw_now_ns() + SCX_ANSWER_NS_MAX;
+
+	pthread_mutex_lock(&nic->step_lock);
+	atomic_store_explicit(&nic->chan.state, what, memory_order_release);
+	if (nic->remote == NULL) {
+		serve(nic);
+		take_reports(nic);
+	}
+	while (nic->remote != NULL && !nic->chan.stuck &&
+		atomic_load_explicit(&nic->chan.state, memory_order_acquire) != CHAN_DONE) {
+		scx_fw_turn(nic, scx_fw_now_ns());
+		nic->chan.stuck = scx_fw_remote_dead(nic) || scx_fw_now_ns() > give_up;
+	}
+	pthread_mutex_unlock(&nic->step_lock);
+	if (nic->chan.stuck)
+		return -EIO;
+	atomic_store_explicit(&nic->chan.state, CHAN_FREE, memory_order_relaxed);
+	return 0;
 }
 
 /* Hand over what is in the slot and wait until it has been done. */
@@ -110,15 +176,8 @@ post(struct scx_nic *nic, int what)
 
 	if (nic->chan.stuck)
 		return -EIO;
-	if (nic->thread == NULL) {
-		pthread_mutex_lock(&nic->step_lock);
-		atomic_store_explicit(&nic->chan.state, what, memory_order_release);
-		serve(nic);
-		take_reports(nic);
-		pthread_mutex_unlock(&nic->step_lock);
-		atomic_store_explicit(&nic->chan.state, CHAN_FREE, memory_order_relaxed);
-		return 0;
-	}
+	if (nic->thread == NULL)
+		return post_unthreaded(nic, what);
 	/* Pairs with the acquire in serve(). */
 	atomic_store_explicit(&nic->chan.state, what, memory_order_release);
 	give_up = scx_fw_now_ns() + SCX_ANSWER_NS_MAX;

@@ -74,6 +74,7 @@ struct scx_fw_table {
 };
 
 struct scx_fw_profile;
+struct scx_fw_remote;
 struct scx_fw_thread;
 
 /* The way to the data path, chan.c. */
@@ -97,7 +98,8 @@ struct scx_nic {
 	uint16_t uid_next;
 	uint8_t mkey_variant;
 	atomic_bool link_up;
-	struct scx_dp *dp;
+	struct scx_dp *dp;		/* NULL: it steps elsewhere, */
+	struct scx_fw_remote *remote; /* and this is the way to it, remote.c */
 	struct scx_fw_chan chan;
 	struct scx_fw_thread *thread;		     /* NULL: scx_nic_poll() or a command steps */
 	_Atomic uint64_t refused[SCX_FW_R_COUNT];    /* times */

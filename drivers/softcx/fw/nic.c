@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fw.h"
+#include "remote.h"
 
 static bool
 mtu_ok(uint32_t mtu)
@@ -30,6 +30,12 @@ port_set(struct scx_nic *nic)
 static int
 dp_create(struct scx_nic *nic)
 {
+	if (nic->cfg.step != NULL && nic->cfg.faults != NULL)
+		return -EOPNOTSUPP; /* the plan stays on this side, and none is silently left out */
+	if (nic->cfg.step != NULL) {
+		nic->remote = scx_fw_remote_new(nic);
+		return nic->remote != NULL ? port_set(nic) : -ENOMEM;
+	}
 	/* Its own pages: the data path's tables are large and start out as zeros either way. */
 	int rc = posix_memalign((void **)&nic->dp, SCX_PAGE, scx_dp_bytes());
 
@@ -66,12 +72,16 @@ scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **out)
 	if (rc == 0)
 		rc = dp_create(nic);
 	if (rc != 0) {
-		nic->cfg.wire = NULL; /* stays the caller's */
+		nic->cfg.wire = NULL; /* stays the caller's, as does the step */
+		free(nic->remote);
+		nic->remote = NULL;
 		scx_nic_destroy(nic);
 		return rc;
 	}
 	scx_log(nic->name, "profile %s, seed %" PRIu64 ", MTU %u", profile->name, cfg->seed,
 		cfg->mtu);
+	if (cfg->step != NULL)
+		scx_log(nic->name, "the NIC step runs in %s", cfg->step->where);
 	*out = nic;
 	return 0;
 }
@@ -85,6 +95,7 @@ scx_nic_destroy(struct scx_nic *nic)
 		scx_nic_stop(&nic, 1);
 	if (nic->cfg.wire != NULL)
 		nic->cfg.wire->ops->close(nic->cfg.wire);
+	scx_fw_remote_free(nic->remote);
 	scx_fw_tables_fini(nic);
 	free(nic->dp);
 	pthread_mutex_destroy(&nic->step_lock);

@@ -31,7 +31,7 @@ all_of_it(void **state)
 {
 	assert_int_equal(
 		parse("profile=cx7\nseed=18446744073709551615\nlog=/tmp/x "
-		      "y\nstate=/s\n"
+		      "y\nstate=/s\nnic-step=gpu\ngpu=3\nhost-doorbells=1\n"
 		      "port=0\nmac=02:5c:78:00:00:0a\nmtu=9000\nnic=scx0\nwire=veth\nnetdev="
 		      "w0\nnetns=/n\n"
 		      "port=1\nmac=ff:ee:dd:cc:bb:aa\nwire=pcap\nin=/a,b\nout=/c\ntap=/d\n"),
@@ -40,6 +40,9 @@ all_of_it(void **state)
 	assert_true(conf.seed == UINT64_MAX);
 	assert_string_equal(conf.log, "/tmp/x y");
 	assert_string_equal(conf.state, "/s");
+	assert_int_equal(conf.step, SCX_CONF_STEP_GPU);
+	assert_int_equal(conf.gpu, 3);
+	assert_int_equal(conf.host_doorbells, 1);
 	assert_int_equal(conf.nr_ports, 2);
 	assert_memory_equal(conf.port[0].mac, "\x02\x5c\x78\x00\x00\x0a", 6);
 	assert_int_equal(conf.port[0].mtu, 9000);
@@ -92,6 +95,9 @@ refused(void **state)
 		PORT "nosuchkey=1\n",		/* unknown */
 		"mac=02:00:00:00:00:00\n" PORT, /* of no port yet */
 		"profile=cx99\n" PORT,		/* no such profile */
+		"nic-step=dpu\n" PORT,
+		"gpu=256\n" PORT,
+		"host-doorbells=2\n" PORT,
 		"seed=-1\n" PORT,
 		"seed=\n" PORT,
 		"seed=1x\n" PORT,

@@ -3,7 +3,10 @@
  * See fixture.h. The commands are built with the layouts of drivers/mlx5/prm.h, which
  * tests/unit/mlx5/test_prm.c holds against the headers of others.
  */
+#include <time.h>
+
 #include "fixture.h"
+#include "drivers/softcx/step.h"
 
 static void
 on_event(void *arg, const struct scx_event *ev)
@@ -35,6 +38,12 @@ fx_make(const char *profile)
 	memset(fx->mem, 0, FX_MEM);
 	memset(fx->mem + FX_CQ_RING, 0xff, 64u << FX_LOG_CQ);
 	cfg.uar_base = fx->uar_mem;
+	if (getenv("FX_REMOTE") != NULL) {
+		struct scx_step_cfg step = {.seed = 1, .nr_uar_pages = FX_UAR_PAGES};
+
+		cfg.step = scx_step_thread(&step);
+		assert_non_null(cfg.step);
+	}
 	assert_int_equal(0, scx_nic_create(&cfg, &fx->nic));
 	assert_int_equal(0, scx_uid_alloc(fx->nic, &fx->uid));
 	assert_int_equal(0, scx_pd_alloc(fx->nic, fx->uid, &fx->pdn));
@@ -44,6 +53,20 @@ fx_make(const char *profile)
 	assert_int_equal(0, scx_mr_reg(fx->nic, fx->uid, fx->pdn, fx->mem, FX_MEM,
 				    (uintptr_t)fx->mem, 1, &fx->lkey, &rkey));
 	return fx;
+}
+
+/* A step behind the GPU's protocol takes what time it takes: some 20 ms here are for it. */
+void
+fx_poll(struct fx *fx)
+{
+	const struct timespec nap = {.tv_nsec = 100000};
+
+	for (int i = 0; i < 10; i++)
+		scx_nic_poll(fx->nic);
+	for (int i = 0; i < 200 && getenv("FX_REMOTE") != NULL; i++) {
+		scx_nic_poll(fx->nic);
+		nanosleep(&nap, NULL);
+	}
 }
 
 void

@@ -57,6 +57,7 @@ int fx_new(void **state); /* cmocka set-up: profile cx6dx */
 int fx_free(void **state);
 struct fx *fx_make(const char *profile);
 void fx_drop(struct fx *fx);
+void fx_poll(struct fx *fx); /* until what was rung is done */
 
 /* A new command of that opcode and layout sizes; returns the input mailbox. */
 uint8_t *fx_in(struct fx *fx, uint16_t opcode, size_t in_bytes, size_t out_bytes);

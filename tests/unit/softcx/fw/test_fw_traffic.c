@@ -29,8 +29,7 @@ send_one(struct fx *fx, uint16_t pi, bool with_buffer)
 	rec = (crl_be32 *)(fx->mem + FX_SQ_DBREC);
 	rec[1] = crl_to_be32(pi + 1u);
 	*(uint64_t *)(fx->uar_mem + fx->uar * 4096 + 0x800) = *(uint64_t *)wqe;
-	for (int i = 0; i < 10; i++)
-		scx_nic_poll(fx->nic);
+	fx_poll(fx);
 }
 
 static void
