@@ -59,7 +59,8 @@ struct scx_nic_cfg {
 	struct scx_step *step; /* step.h: who steps the data path, the NIC's; NULL: its thread */
 };
 
-/* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults and step. Wire and step stay the caller's then. */
+/* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults and a step of its own. Wire and step
+ * stay the caller's then. */
 int scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **nic);
 void scx_nic_destroy(struct scx_nic *nic);
 
