@@ -2,9 +2,11 @@
 /*
  * The netdev wire between the two ends of a veth pair: what is sent in bursts and what is sent one
  * by one arrives byte for byte and in order; the sending thread may be in another network namespace
- * than the netdev; a link that is down drops, a netdev that is gone ends the bursts, and neither
- * stops the NIC. Needs root, for namespaces and netdevs.
+ * than the netdev; without permission for BPF all goes one by one, and the log says so; a link that
+ * is down drops, a netdev that is gone ends the bursts, and neither stops the NIC. Needs root, for
+ * namespaces and netdevs.
  */
+#include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -129,6 +132,36 @@ every_kind_arrives(void **state)
 		}
 }
 
+/* Takes the capabilities of BPF out of the effective set, or puts them back. */
+static void
+permit_bpf(int permit)
+{
+	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct caps[2];
+	uint32_t admin = 1u << CAP_SYS_ADMIN, bpf = 1u << (CAP_BPF - 32);
+
+	assert_int_equal(syscall(SYS_capget, &h, caps), 0);
+	caps[0].effective = permit ? caps[0].effective | admin : caps[0].effective & ~admin;
+	caps[1].effective = permit ? caps[1].effective | bpf : caps[1].effective & ~bpf;
+	assert_int_equal(syscall(SYS_capset, &h, caps), 0);
+}
+
+static void
+without_permission(void **state)
+{
+	struct scx_frame f[BATCH];
+
+	a->ops->close(a);
+	permit_bpf(0);
+	assert_int_equal(scx_wire_veth("w0", &a, err, sizeof(err)), 0);
+	permit_bpf(1);
+	assert_true(logged("frames leave one by one through a packet socket. Cause: BPF"));
+	for (unsigned i = 0; i < BATCH; i++)
+		f[i] = frame(i, 2);
+	send_all(f, BATCH);
+	expect(f, BATCH);
+}
+
 /* The thread has gone elsewhere since the wire was opened, where the same number is another netdev.
  */
 static void
@@ -183,13 +216,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_kind_arrives, make_pair, close_pair),
 		cmocka_unit_test_setup_teardown(link_down_drops, make_pair, close_pair),
+		cmocka_unit_test_setup_teardown(without_permission, make_pair, close_pair),
 		cmocka_unit_test_setup_teardown(netdev_gone, make_pair, close_pair),
 		cmocka_unit_test_setup_teardown(another_namespace, make_pair, close_pair),
 	};
 	int rc, fd;
 
-	if (geteuid() != 0 || system("ip -V >/dev/null")) {
-		puts("SKIP: needs root and ip(8)");
+	if (geteuid() != 0 || unshare(CLONE_NEWNET) || system("ip -V >/dev/null")) {
+		puts("SKIP: needs root, network namespaces and ip(8)");
 		return 77;
 	}
 	strcpy(log_path, "/tmp/scx_veth_XXXXXX");
