@@ -20,23 +20,49 @@
 #define UAR_NC_DEDICATED (1u << 31)
 #define CAP_IPC_LOCK_BIT 14 /* capability(7) */
 
+/* A copy without the version in its name: the newest function it has says what it is at least. */
+static unsigned
+least_version(void *mlx5)
+{
+	static const struct {
+		const char *function;
+		unsigned version;
+	} since[] = {
+		{"mlx5dv_devx_uar_export_dmabuf_fd", 62},
+		{"mlx5dv_reg_dmabuf_mr", 54},
+		{"mlx5dv_create_steering_anchor", 42},
+		{"mlx5dv_get_vfio_device_list", 37},
+		{"mlx5dv_devx_umem_reg_ex", 35},
+	};
+
+	for (size_t i = 0; i < sizeof(since) / sizeof(since[0]); i++)
+		if (mlx5 != NULL && dlsym(mlx5, since[i].function) != NULL)
+			return since[i].version;
+	return 0;
+}
+
 /* The file is libibverbs.so.1.14.44.0: rdma-core's version is its third number. */
 static void
 probe_rdma_core(struct doctor *d)
 {
+	void *mlx5 = dlopen("libmlx5.so.1", RTLD_LAZY);
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY);
 	struct link_map *map;
 	char real[PATH_MAX];
 	const char *number;
 	unsigned abi, minor, version;
 
-	dr_fact_set(d, "lib.mlx5_provider", "%d", dlopen("libmlx5.so.1", RTLD_LAZY) != NULL);
+	dr_fact_set(d, "lib.mlx5_provider", "%d", mlx5 != NULL);
 	if (lib == NULL || dlinfo(lib, RTLD_DI_LINKMAP, &map) != 0 ||
 		realpath(map->l_name, real) == NULL)
 		return;
 	number = strstr(real, ".so.");
-	if (number == NULL || sscanf(number, ".so.%u.%u.%u", &abi, &minor, &version) != 3)
+	if (number == NULL || sscanf(number, ".so.%u.%u.%u", &abi, &minor, &version) != 3) {
+		dr_fact_set(d, "lib.rdma-core", "%u", least_version(mlx5));
+		dr_fact_set(d, "lib.rdma-core.file", "%s, by its functions at least this version",
+			real);
 		return;
+	}
 	dr_fact_set(d, "lib.rdma-core", "%u", version);
 	dr_fact_set(d, "lib.rdma-core.file", "%s", real);
 }
