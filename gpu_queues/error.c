@@ -104,6 +104,22 @@ set_engine_error(struct crl_err *err, const struct crl_qerror *qe, const char *s
 	}
 }
 
+/*
+ * Cards tell two protection errors apart only by the vendor syndrome: a key that does not fit, and
+ * memory that did not answer on PCIe (0x51 sending, 0x56 receiving). tests/corpus has both.
+ */
+static const char *
+cqe_fix(const struct crl_qerror *qe)
+{
+	if (qe->syndrome == CRL_SYND_LOCAL_PROT && (qe->vendor == 0x51 || qe->vendor == 0x56))
+		return "the key fits but the memory did not answer on PCIe: IOMMU, ACS, or GPU "
+		       "memory "
+		       "that is not shared; run carillon-doctor";
+	if (qe->syndrome == CRL_SYND_LOCAL_PROT || qe->syndrome == CRL_SYND_LOCAL_ACCESS)
+		return "register the memory that the WQE names, and use its key";
+	return "destroy the queue and create it again";
+}
+
 PUBLIC void
 crl_err_from_qerror(struct crl_err *err, const struct crl_qerror *qe)
 {
@@ -112,10 +128,7 @@ crl_err_from_qerror(struct crl_err *err, const struct crl_qerror *qe)
 	if (qe->kind != CRL_QERR_CQE)
 		set_engine_error(err, qe, step);
 	else
-		crl_err_set(err, -EIO, step,
-			qe->syndrome == CRL_SYND_LOCAL_PROT || qe->syndrome == CRL_SYND_LOCAL_ACCESS
-				? "register the memory that the WQE names, and use its key"
-				: "destroy the queue and create it again",
+		crl_err_set(err, -EIO, step, cqe_fix(qe),
 			"queue 0x%x stopped at WQE %u: %s (syndrome 0x%02x, vendor 0x%02x)",
 			qe->queue, qe->wqe, crl_syndrome_str(qe->syndrome), qe->syndrome,
 			qe->vendor);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "gpu_queues/err.h"
+#include "gpu_queues/queue.h"
 #include "gpu_queues/wire/cqe.h"
 #include "rig.h"
 
@@ -174,6 +175,33 @@ test_decode(void **state)
 			assert_int_equal(r->cqe[b], 0);
 		assert_int_not_equal(op_qpn >> 24, 0);
 		assert_int_equal(e->op_own & 0x0e, 0x02);
+	}
+}
+
+/* What an owner of the card is told: memory that does not answer is not a matter of its key. */
+static void
+test_words(void **state)
+{
+	static const struct {
+		const char *id, *fix;
+	} told[] = {
+		{"nvmf-receive-1", "carillon-doctor"},
+		{"dpdk-send-1", "use its key"},
+		{"umr-1", "create it again"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		const struct record *r = find(told[i].id);
+		struct crl_qerror qe = {.kind = CRL_QERR_CQE};
+		struct crl_err err;
+
+		qe.syndrome = r->cqe[55];
+		qe.vendor = r->cqe[54];
+		memcpy(qe.cqe, r->cqe, 64);
+		crl_err_from_qerror(&err, &qe);
+		assert_non_null(strstr(err.fix, told[i].fix));
+		assert_memory_equal(err.cqe_bytes, r->cqe, 64);
 	}
 }
 
@@ -404,6 +432,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_signature),
 		ON_A_PORT(test_same_wqe),
 		ON_A_PORT(test_same_bounds_1),
