@@ -42,7 +42,7 @@ packages=(
 	libibverbs-dev ibverbs-providers libdpdk-dev
 	# programs that judge us
 	dpdk dpdk-dev ibverbs-utils rdma-core
-	iputils-ping iproute2 ethtool tcpdump tshark netcat-openbsd
+	iputils-ping iproute2 ethtool tcpdump tshark netcat-openbsd spin
 	# libraries: NUMA placement, captures, JSON, netlink, unit tests
 	libnuma-dev libpcap-dev libjson-c-dev libnl-3-dev libnl-route-3-dev libcmocka-dev
 	# scripts and style tests

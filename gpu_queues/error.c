@@ -92,6 +92,13 @@ set_engine_error(struct crl_err *err, const struct crl_qerror *qe, const char *s
 			"queue 0x%x: a CQE for WQE %u, which is not outstanding", qe->queue,
 			qe->wqe);
 		break;
+	case CRL_QERR_TURN:
+		crl_err_set(err, -EIO, step,
+			"see what became of the producer that reserved before it; create the queue "
+			"again",
+			"queue 0x%x: the turn of the range at WQEBB %u did not come", qe->queue,
+			qe->wqe);
+		break;
 	case CRL_QERR_ABI:
 		crl_err_set(err, -EIO, step, "build engine and program from the same version",
 			"queue 0x%x: the queue has device ABI %u, the engine %u", qe->queue,

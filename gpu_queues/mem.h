@@ -127,6 +127,29 @@ crl_st_mmio64(void *reg, uint64_t v)
 #endif
 }
 
+/* Puts is where was stood, whole; false: something else stood there. Orders nothing either. */
+CRL_FN bool
+crl_cas32(void *p, uint32_t was, uint32_t is)
+{
+#if defined(__CUDA_ARCH__)
+	return atomicCAS_system((unsigned int *)p, was, is) == was;
+#else
+	return __atomic_compare_exchange_n(
+		(crl_mem32 *)p, &was, is, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+CRL_FN bool
+crl_cas64(void *p, uint64_t was, uint64_t is)
+{
+#if defined(__CUDA_ARCH__)
+	return atomicCAS_system((unsigned long long *)p, was, is) == was;
+#else
+	return __atomic_compare_exchange_n(
+		(crl_mem64 *)p, &was, is, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Copies n bytes, a multiple of 4 on aligned addresses, where at least one side is shared. */
 CRL_FN void
 crl_copy32(void *dst, const void *src, uint32_t n)

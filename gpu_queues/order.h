@@ -147,13 +147,14 @@ crl_order_send_done_before_reuse(void)
 }
 
 /*
- * WQEs and payload by a producing thread, before it tells the thread that rings. Observers:
- * producer; the NIC, through the ringer's record and register stores.
+ * WQEs and payload by a producing thread, before it tells the thread that rings; the ringer calls
+ * it again after it was told and before it touches the queue. Observers: producer; ringer and,
+ * through its record and register stores, the NIC.
  */
 CRL_FN void
 crl_order_producer_before_ringer(void)
 {
-	crl_fence_store();
+	crl_fence_load();
 }
 
 /*

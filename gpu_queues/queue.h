@@ -147,6 +147,7 @@ CRL_STATIC_ASSERT(sizeof(struct crl_qerror) == 192, "three cache lines");
 #define CRL_QERR_COUNTER 2u /* a CQE for a WQE that is not outstanding */
 #define CRL_QERR_ABI                                                                               \
 	3u /* queue and engine were built with different CRL_DEV_ABI: wqe has the queue's */
+#define CRL_QERR_TURN	5u /* a producer's turn did not come (sq_share.h); wqe has its range */
 #define CRL_QERR_LENGTH 4u /* a receive CQE that reports more bytes than the buffer has */
 
 /* Control words of one engine instance, host memory that both sides see; a writer a cache line. */

@@ -31,6 +31,7 @@ static struct co co[COROUTINES]; /* 0: whoever called sched_open() */
 static int running, nr;
 static uint64_t state;
 static uint32_t left;
+static bool held;
 
 uint64_t
 sched_random(void)
@@ -122,9 +123,15 @@ sched_let_go(void)
 }
 
 void
+sched_hold(bool hold)
+{
+	held = hold;
+}
+
+void
 sched_point(void)
 {
-	if (nr > 1 && --left == 0)
+	if (nr > 1 && !held && --left == 0)
 		sched_let_go();
 }
 

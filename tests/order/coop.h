@@ -16,8 +16,9 @@ void sched_close(void); /* all coroutines but the caller's must have ended or ar
 /* A coroutine for an actor; it ends when fn returns. Returns its number. */
 int sched_new(uint8_t actor, void *(*fn)(void *arg), void *arg);
 bool sched_done(int co);
-void sched_point(void);	 /* a hook: may let another run */
-void sched_let_go(void); /* certainly lets another run, if there is one */
+void sched_hold(bool hold); /* hooks let nobody else run meanwhile: for one access seen as two */
+void sched_point(void);	    /* a hook: may let another run */
+void sched_let_go(void);    /* certainly lets another run, if there is one */
 uint64_t sched_random(void);
 
 #endif /* COOP_H */

@@ -126,9 +126,10 @@ word_store(struct hb_word *w, uint32_t pc)
 	/* Of the host's hb_words and those it empties only the store's order matters, not who is
 	 * next. */
 	if (w->writer != HB_NONE && w->writer != hb_self && w->writer != 0 && hb_self != 0 &&
-		a->now.t[w->writer] < w->time)
+		!w->heard && a->now.t[w->writer] < w->time)
 		hb_object(missing(hb_self, w->writer, w->time), w->at, was, is);
 	w->writer = hb_self;
+	w->heard = 0;
 	w->time = a->now.t[hb_self];
 	w->pc = pc;
 	tell(w, a, rel);
@@ -145,6 +146,7 @@ word_load(struct hb_word *w)
 {
 	struct hb_actor *a = &hb_actors[hb_self];
 
+	w->heard = 1;
 	if (w->acq == HB_NR_EDGES || w->writer == HB_NONE || w->writer == hb_self)
 		return;
 	join(&a->pend[w->acq], &w->front);

@@ -53,6 +53,7 @@ struct hb_word {
 	uint8_t rel, rel_host; /* the edge before a store, by an engine and by the host */
 	uint8_t acq;	       /* the edge after a load; HB_NR_EDGES: none, it carries nothing on */
 	uint8_t writer;	       /* actor, HB_NONE: nobody yet */
+	uint8_t heard;	       /* somebody loaded what the last store left: it has landed */
 	uint32_t time, pc;
 	uint32_t value;	    /* of a copy: what the NIC read when it took it */
 	struct hb_vc front; /* what the edge before the store ordered */

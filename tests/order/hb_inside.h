@@ -11,7 +11,7 @@
 
 #define HB_ARENA    (8u << 20)
 #define HB_VERSIONS 2048u /* payload edges remembered: more than WQEs in flight */
-#define HB_READS    4u
+#define HB_READS    6u
 
 struct hb_cell {
 	uint32_t w_time, w_pc;

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "coop.h"
 #include "hb.h"
 
 #define HERE __builtin_return_address(0)
@@ -167,11 +168,14 @@ hb_free(void *p)
 	{                                                                                          \
 		(void)mo;                                                                          \
 		(void)fail;                                                                        \
-		hb_access((void *)(uintptr_t)p, sizeof(type), true, true, HERE);                   \
+		hb_access((void *)(uintptr_t)p, sizeof(type), false, true, HERE);                  \
 		if (*p != *was) {                                                                  \
 			*was = *p;                                                                 \
 			return 0;                                                                  \
 		}                                                                                  \
+		sched_hold(true);                                                                  \
+		hb_access((void *)(uintptr_t)p, sizeof(type), true, true, HERE);                   \
+		sched_hold(false);                                                                 \
 		*p = v;                                                                            \
 		return 1;                                                                          \
 	}

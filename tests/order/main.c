@@ -40,6 +40,7 @@ static const struct subject subjects[] = {
 	{"rxonly", program_engine, "rxonly", false, false},
 	{"txonly", program_engine, "txonly", false, false},
 	{"error", program_engine, "macswap", true, false},
+	{"share", program_share, NULL, false, false},
 	{"split", program_split, NULL, false, false},
 };
 #define NR_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
@@ -85,7 +86,7 @@ run(const struct subject *s, uint64_t packets, uint64_t with_seed, const struct 
 	for (i = 0; i < cfg.queues; i++) {
 		nics[i].peer = &nics[(i + cfg.queues - 1u) % cfg.queues];
 		nics[i].returns = &nics[(i + 1u) % cfg.queues];
-		nics[i].traffic = traffic_of(s->engine ? s->engine : "split");
+		nics[i].traffic = traffic_of(s->engine ? s->engine : s->name);
 	}
 	if (m->drop >= 0)
 		hb_drop((enum hb_edge)m->drop);
@@ -134,13 +135,13 @@ intact(uint64_t packets)
 	return bad;
 }
 
-/* Runs all programs until both edges (or one) have been objected to; 0: as it should be. */
+/* Runs all programs; for two edges exchanged until one is objected to. 0: as it should be. */
 static int
 mutant(const struct mutation *m, const char *title)
 {
 	uint64_t a = 0, b = 0, others = 0;
 
-	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
+	for (uint32_t i = 0; i < NR_SUBJECTS && (m->drop >= 0 || a + b == 0); i++) {
 		run(&subjects[i], DROP_PACKETS, seed + i, m);
 		for (int e = 0; e <= (int)HB_NR_EDGES; e++) {
 			uint64_t n = hb_objections((uint8_t)e);
@@ -161,9 +162,10 @@ mutant(const struct mutation *m, const char *title)
 	printf("%-64s %llu", title, (unsigned long long)a);
 	if (m->a >= 0)
 		printf(" + %llu", (unsigned long long)b);
-	printf(" objections%s\n", a + b == 0 || (m->drop >= 0 && others) ? ": WRONG" : "");
+	printf(" objections%s\n",
+		a + b == 0 || (m->drop >= 0 && others > a / 16u) ? ": WRONG" : "");
 	fflush(stdout);
-	return a + b == 0 || (m->drop >= 0 && others != 0);
+	return a + b == 0 || (m->drop >= 0 && others > a / 16u);
 }
 
 static int
@@ -230,8 +232,10 @@ main(int argc, char **argv)
 	int bad = 1;
 
 	self = argv[0];
-	if (argc > 1 && strncmp(argv[argc - 1], "--seed=", 7) == 0)
+	if (argc > 1 && strncmp(argv[argc - 1], "--seed=", 7) == 0) {
 		seed = strtoull(argv[--argc] + 7, NULL, 0);
+		argv[argc] = NULL;
+	}
 	if (argc == 3 && strcmp(argv[1], "intact") == 0)
 		bad = intact(strtoull(argv[2], NULL, 0));
 	else if (argc == 2 && strcmp(argv[1], "drops") == 0)

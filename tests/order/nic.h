@@ -12,11 +12,12 @@
 #include "gpu_queues/queue_state.h"
 #include "hb.h"
 
-#define NIC_IOVA     0x700000000000ull
-#define NIC_LKEY     0xabcdu
-#define NIC_FRAME    256u /* bytes of the longest frame here */
-#define NIC_HEADROOM 2u
-#define NIC_NEVER    UINT64_MAX
+#define NIC_IOVA      0x700000000000ull
+#define NIC_LKEY      0xabcdu
+#define NIC_FRAME     256u /* bytes of the longest frame here */
+#define NIC_HEADROOM  2u
+#define NIC_PRODUCERS 4u
+#define NIC_NEVER     UINT64_MAX
 
 struct nic;
 
@@ -31,8 +32,9 @@ struct nic_traffic {
 struct nic {
 	struct crl_queue_dev *q;
 	struct crl_ctl *ctl;
-	struct nic *peer;    /* whose frames leave by our send queue */
-	struct nic *returns; /* the other way round: where our frames leave */
+	struct nic *peer;	    /* whose frames leave by our send queue */
+	struct nic *returns;	    /* the other way round: where our frames leave */
+	uint64_t by[NIC_PRODUCERS]; /* frames that left, by producer */
 	uint8_t loop[NIC_FRAME];
 	uint32_t loop_len; /* a frame that left and is to come back */
 	const struct nic_traffic *traffic;

@@ -245,6 +245,17 @@ check_split(struct nic *n, const uint8_t *f, uint32_t len)
 	return len == 64 && memcmp(f, &round, 4) == 0 && memcmp(f, f + 4, 60) == 0;
 }
 
+/* Producers of one queue: each one's frames in its own order, which their numbers say. */
+static bool
+check_share(struct nic *n, const uint8_t *f, uint32_t len)
+{
+	uint64_t seq;
+
+	memcpy(&seq, f + 8, sizeof(seq));
+	return len == 64 && f[0] < NIC_PRODUCERS && seq == n->by[f[0]]++ &&
+	       memcmp(f + 16, f + 32, 16) == 0;
+}
+
 static const struct {
 	const char *engine;
 	struct nic_traffic traffic;
@@ -256,6 +267,7 @@ static const struct {
 	{"macswap", {make_udp, check_macswap}},
 	{"pingpong", {make_pong, check_ping}},
 	{"rxonly", {make_udp, check_nothing}},
+	{"share", {make_nothing, check_share}},
 	{"split", {make_udp, check_split}},
 	{"txonly", {make_nothing, check_txonly}},
 };

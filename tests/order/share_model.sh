@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Searches the model of the shared send queue through, and finds each of its planted mistakes.
+# usage: share_model.sh SPIN SHARE.PML
+set -u
+spin=$1 model=$(readlink -f "$2") bad=0
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+# search RESULT FLAGS...: RESULT is the number of errors that must be found, 0 or 1
+search()
+{
+	local want=$1 errors depth
+
+	shift
+	"$spin" "$@" -a "$model" >spin.log 2>&1 &&
+		${CC:-gcc} -O2 -w -DSAFETY -DCOLLAPSE -DMEMLIM=1500 -o pan pan.c &&
+		timeout 100 ./pan -m200000 >pan.log 2>&1
+	errors=$(sed -n 's/.*errors: \([0-9]*\)$/\1/p' pan.log)
+	depth=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log)
+	echo "${*:-intact}: ${errors:-no} errors, ${depth:-?} states"
+	if [ "${errors:-none}" != "$want" ] || { [ "$want" = 0 ] &&
+		grep -qE 'max search depth too small|out of memory|Search not completed' pan.log; }; then
+		echo "  must be $want: $(tail -n 5 spin.log) $(head -n 5 pan.log)"
+		bad=1
+	fi
+}
+
+search 0 -DP=2
+search 0 -DP=3 -DM=1
+search 0 -DP=3 -DM=1 -DGONE
+search 0 -DP=2 -DGONE
+[ "${CRL_ORDER:-}" = full ] && search 0
+for wrong in NO_ROOM NO_TURN EARLY_ROOM TWO_POLLERS; do
+	search 1 -DP=2 "-D$wrong"
+done
+search 1 -DP=2 -DGONE -DNO_FAIL
+exit $bad
