@@ -4,7 +4,7 @@
  * with them, the software ConnectX takes them apart with them, and a test holds every field against
  * Linux's and DPDK's headers. Host only: no command is ever built on a GPU.
  *
- * A layout is a list macro CRL_PRM_<LAYOUT>_FIELDS(F, S, L, l) in one of the four prm_*.h:
+ * A layout is a list macro CRL_PRM_<LAYOUT>_FIELDS(F, S, L, l) in one of the five prm_*.h:
  *	F(L, l, NAME, name, bit offset, bits)		a field; name is the PRM's
  *	S(L, l, NAME, name, bit offset, bits, LAYOUT)	another layout inside this one
  * Bits that no line names are reserved: zero from the driver, refused by softcx when they are not.
@@ -27,13 +27,17 @@
 
 #include "../../gpu_queues/wire/be.h"
 #include "prm_caps.h"
+#include "prm_core.h"
 #include "prm_misc.h"
 #include "prm_queues.h"
 #include "prm_steer.h"
 
-/* Opcodes: Y(NAME, value). Objects other than these are not part of what Carillon uses. */
+/*
+ * Opcodes: Y(NAME, value). Objects other than these are not part of what Carillon uses. Those of
+ * the second list are a kernel's, to a NIC of its own.
+ */
 /* clang-format off */
-#define CRL_CMD_OPS(Y) \
+#define CRL_CMD_USER_OPS(Y) \
 	Y(QUERY_HCA_CAP, 0x100) \
 	Y(CREATE_CQ, 0x400) Y(DESTROY_CQ, 0x401) Y(QUERY_CQ, 0x402) \
 	Y(QUERY_VPORT_STATE, 0x750) Y(QUERY_NIC_VPORT_CONTEXT, 0x754) \
@@ -46,6 +50,19 @@
 	Y(CREATE_RQ, 0x908) Y(MODIFY_RQ, 0x909) Y(DESTROY_RQ, 0x90a) Y(QUERY_RQ, 0x90b) \
 	Y(CREATE_TIS, 0x912) Y(DESTROY_TIS, 0x914) Y(QUERY_TIS, 0x915) \
 	Y(CREATE_RQT, 0x916) Y(MODIFY_RQT, 0x917) Y(DESTROY_RQT, 0x918) Y(QUERY_RQT, 0x919)
+#define CRL_CMD_KERNEL_OPS(Y) \
+	Y(QUERY_ADAPTER, 0x101) Y(INIT_HCA, 0x102) Y(TEARDOWN_HCA, 0x103) \
+	Y(ENABLE_HCA, 0x104) Y(DISABLE_HCA, 0x105) Y(QUERY_PAGES, 0x107) Y(MANAGE_PAGES, 0x108) \
+	Y(SET_HCA_CAP, 0x109) Y(QUERY_ISSI, 0x10a) Y(SET_ISSI, 0x10b) \
+	Y(SET_DRIVER_VERSION, 0x10d) \
+	Y(CREATE_MKEY, 0x200) Y(DESTROY_MKEY, 0x202) Y(QUERY_SPECIAL_CONTEXTS, 0x203) \
+	Y(CREATE_EQ, 0x301) Y(DESTROY_EQ, 0x302) Y(QUERY_EQ, 0x303) \
+	Y(MODIFY_NIC_VPORT_CONTEXT, 0x755) Y(QUERY_VPORT_COUNTER, 0x770) Y(ACCESS_REG, 0x805) \
+	Y(SET_FLOW_TABLE_ROOT, 0x92f) Y(CREATE_FLOW_TABLE, 0x930) Y(DESTROY_FLOW_TABLE, 0x931) \
+	Y(CREATE_FLOW_GROUP, 0x933) Y(DESTROY_FLOW_GROUP, 0x934) \
+	Y(SET_FLOW_TABLE_ENTRY, 0x936) Y(DELETE_FLOW_TABLE_ENTRY, 0x938) \
+	Y(MODIFY_FLOW_TABLE, 0x93c)
+#define CRL_CMD_OPS(Y) CRL_CMD_USER_OPS(Y) CRL_CMD_KERNEL_OPS(Y)
 
 /* What a command answers: Y(NAME, value, words). */
 #define CRL_CMD_STATS(Y) \
@@ -74,7 +91,8 @@ enum crl_cmd_stat { CRL_CMD_STATS(CRL_CMD_STAT_ENUM) };
 	CRL_PRM_MISC_LAYOUTS(Y)                                                                    \
 	CRL_PRM_CAPS_LAYOUTS(Y)                                                                    \
 	CRL_PRM_QUEUES_LAYOUTS(Y)                                                                  \
-	CRL_PRM_STEER_LAYOUTS(Y)
+	CRL_PRM_STEER_LAYOUTS(Y)                                                                   \
+	CRL_PRM_CORE_LAYOUTS(Y)
 
 /* clang-format off */
 #define CRL_PRM_ENUM_F(L, l, NAME, name, off, bits) CRL_PRM_##L##_##NAME = (off) << 16 | (bits),

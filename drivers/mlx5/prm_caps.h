@@ -42,18 +42,23 @@
 	F(L, l, LOG_MAX_MKEY, log_max_mkey, 0x0ea, 6) \
 	F(L, l, DUMP_FILL_MKEY, dump_fill_mkey, 0x0f8, 1) \
 	F(L, l, LOG_MAX_EQ, log_max_eq, 0x0fc, 4) \
+	F(L, l, MAX_INDIRECTION, max_indirection, 0x100, 8) \
 	F(L, l, LOG_MAX_MRW_SZ, log_max_mrw_sz, 0x109, 7) \
 	F(L, l, NULL_MKEY, null_mkey, 0x119, 1) \
 	F(L, l, LOG_MAX_KLM_LIST_SIZE, log_max_klm_list_size, 0x11a, 6) \
 	F(L, l, NON_WIRE_SQ, non_wire_sq, 0x120, 1) \
 	F(L, l, LOG_MAX_STATIC_SQ_WQ, log_max_static_sq_wq, 0x133, 5) \
+	F(L, l, LOG_MAX_RA_REQ_QP, log_max_ra_req_qp, 0x14a, 6) \
+	F(L, l, LOG_MAX_RA_RES_QP, log_max_ra_res_qp, 0x15a, 6) \
 	F(L, l, END_PAD, end_pad, 0x160, 1) \
 	F(L, l, START_PAD, start_pad, 0x163, 1) \
 	F(L, l, CACHE_LINE_128BYTE, cache_line_128byte, 0x164, 1) \
+	F(L, l, GID_TABLE_SIZE, gid_table_size, 0x170, 16) \
 	F(L, l, VPORT_COUNTERS, vport_counters, 0x181, 1) \
 	F(L, l, MODIFY_RQ_COUNTER_SET_ID, modify_rq_counter_set_id, 0x184, 1) \
 	F(L, l, RQ_DELAY_DROP, rq_delay_drop, 0x185, 1) \
 	F(L, l, MAX_QP_CNT, max_qp_cnt, 0x186, 10) \
+	F(L, l, PKEY_TABLE_SIZE, pkey_table_size, 0x190, 16) \
 	F(L, l, ETH_VIRT, eth_virt, 0x1a3, 1) \
 	F(L, l, NIC_FLOW_TABLE, nic_flow_table, 0x1a6, 1) \
 	F(L, l, ESWITCH_MANAGER, eswitch_manager, 0x1a7, 1) \
@@ -61,8 +66,11 @@
 	F(L, l, PORT_TYPE, port_type, 0x1b6, 2) \
 	F(L, l, NUM_PORTS, num_ports, 0x1b8, 8) \
 	F(L, l, LOG_MAX_MSG, log_max_msg, 0x1c3, 5) \
+	F(L, l, MAX_TC, max_tc, 0x1cc, 4) \
 	F(L, l, CQE_VERSION, cqe_version, 0x1fc, 4) \
+	F(L, l, COMPACT_ADDRESS_VECTOR, compact_address_vector, 0x200, 1) \
 	F(L, l, STRIDING_RQ, striding_rq, 0x201, 1) \
+	F(L, l, CMDIF_CHECKSUM, cmdif_checksum, 0x210, 2) \
 	F(L, l, WQ_SIGNATURE, wq_signature, 0x214, 1) \
 	F(L, l, QOS, qos, 0x21b, 1) \
 	F(L, l, ETH_NET_OFFLOADS, eth_net_offloads, 0x21c, 1) \
@@ -72,11 +80,13 @@
 	F(L, l, CQ_RESIZE, cq_resize, 0x221, 1) \
 	F(L, l, CQ_MODERATION, cq_moderation, 0x222, 1) \
 	F(L, l, CD, cd, 0x22c, 1) \
+	F(L, l, IMAICL, imaicl, 0x231, 1) \
 	F(L, l, UAR_4K, uar_4k, 0x240, 1) \
 	F(L, l, UAR_SZ, uar_sz, 0x24a, 6) \
 	F(L, l, UMEM_UID_0, umem_uid_0, 0x252, 1) \
 	F(L, l, LOG_PG_SZ, log_pg_sz, 0x258, 8) \
 	F(L, l, BF, bf, 0x260, 1) \
+	F(L, l, DRIVER_VERSION, driver_version, 0x261, 1) \
 	F(L, l, PAD_TX_ETH_PACKET, pad_tx_eth_packet, 0x262, 1) \
 	F(L, l, LOG_BF_REG_SIZE, log_bf_reg_size, 0x26b, 5) \
 	F(L, l, MAX_WQE_SZ_SQ, max_wqe_sz_sq, 0x290, 16) \
@@ -104,12 +114,17 @@
 	F(L, l, NIC_VPORT_CHANGE_EVENT, nic_vport_change_event, 0x3e0, 1) \
 	F(L, l, DISABLE_LOCAL_LB_UC, disable_local_lb_uc, 0x3e1, 1) \
 	F(L, l, DISABLE_LOCAL_LB_MC, disable_local_lb_mc, 0x3e2, 1) \
+	F(L, l, LOG_MAX_VLAN_LIST, log_max_vlan_list, 0x3eb, 5) \
+	F(L, l, LOG_MAX_CURRENT_MC_LIST, log_max_current_mc_list, 0x3f3, 5) \
+	F(L, l, LOG_MAX_CURRENT_UC_LIST, log_max_current_uc_list, 0x3fb, 5) \
 	F(L, l, GENERAL_OBJ_TYPES, general_obj_types, 0x400, 64) \
 	F(L, l, SQ_TS_FORMAT, sq_ts_format, 0x440, 2) \
 	F(L, l, RQ_TS_FORMAT, rq_ts_format, 0x442, 2) \
 	F(L, l, STEERING_FORMAT_VERSION, steering_format_version, 0x444, 4) \
 	F(L, l, LOG_MAX_UCTX, log_max_uctx, 0x463, 5) \
 	F(L, l, LOG_MAX_UMEM, log_max_umem, 0x46b, 5) \
+	F(L, l, MAX_NUM_EQS, max_num_eqs, 0x470, 16) \
+	F(L, l, LOG_MAX_L2_TABLE, log_max_l2_table, 0x483, 5) \
 	F(L, l, LOG_UAR_PAGE_SZ, log_uar_page_sz, 0x490, 16) \
 	F(L, l, DEVICE_FREQUENCY_MHZ, device_frequency_mhz, 0x4c0, 32) \
 	F(L, l, DEVICE_FREQUENCY_KHZ, device_frequency_khz, 0x4e0, 32) \
@@ -169,6 +184,7 @@
 	F(L, l, FLOW_TAG, flow_tag, 0x001, 1) \
 	F(L, l, FLOW_MODIFY_EN, flow_modify_en, 0x003, 1) \
 	F(L, l, MODIFY_ROOT, modify_root, 0x004, 1) \
+	F(L, l, IDENTIFIED_MISS_TABLE_MODE, identified_miss_table_mode, 0x005, 1) \
 	F(L, l, FLOW_TABLE_MODIFY, flow_table_modify, 0x006, 1) \
 	F(L, l, LOG_MAX_FT_SIZE, log_max_ft_size, 0x022, 6) \
 	F(L, l, MAX_FT_LEVEL, max_ft_level, 0x038, 8) \

@@ -95,7 +95,15 @@
 
 #define CRL_PRM_NIC_VPORT_CONTEXT_FIELDS(F, S, L, l) \
 	F(L, l, MIN_WQE_INLINE_MODE, min_wqe_inline_mode, 0x005, 3) \
+	F(L, l, DISABLE_MC_LOCAL_LB, disable_mc_local_lb, 0x01d, 1) \
+	F(L, l, DISABLE_UC_LOCAL_LB, disable_uc_local_lb, 0x01e, 1) \
 	F(L, l, ROCE_EN, roce_en, 0x01f, 1) \
+	F(L, l, ARM_CHANGE_EVENT, arm_change_event, 0x020, 1) \
+	F(L, l, EVENT_ON_MTU, event_on_mtu, 0x03b, 1) \
+	F(L, l, EVENT_ON_PROMISC_CHANGE, event_on_promisc_change, 0x03c, 1) \
+	F(L, l, EVENT_ON_VLAN_CHANGE, event_on_vlan_change, 0x03d, 1) \
+	F(L, l, EVENT_ON_MC_ADDRESS_CHANGE, event_on_mc_address_change, 0x03e, 1) \
+	F(L, l, EVENT_ON_UC_ADDRESS_CHANGE, event_on_uc_address_change, 0x03f, 1) \
 	F(L, l, MTU, mtu, 0x130, 16) \
 	F(L, l, SYSTEM_IMAGE_GUID, system_image_guid, 0x140, 64) \
 	F(L, l, PORT_GUID, port_guid, 0x180, 64) \
@@ -103,6 +111,8 @@
 	F(L, l, PROMISC_UC, promisc_uc, 0x780, 1) \
 	F(L, l, PROMISC_MC, promisc_mc, 0x781, 1) \
 	F(L, l, PROMISC_ALL, promisc_all, 0x782, 1) \
+	F(L, l, ALLOWED_LIST_TYPE, allowed_list_type, 0x785, 3) \
+	F(L, l, ALLOWED_LIST_SIZE, allowed_list_size, 0x794, 12) \
 	S(L, l, PERMANENT_ADDRESS, permanent_address, 0x7a0, 64, MAC_ADDRESS)
 
 #define CRL_PRM_MAC_ADDRESS_FIELDS(F, S, L, l) \
