@@ -26,6 +26,21 @@ scx_mkey(struct scx_dp *dp, struct scx_dp_mkey **last, uint32_t key, uint32_t pd
 	return m;
 }
 
+/* Whether a region with holes has all of these bytes in one piece. */
+SCX_SLOW bool
+scx_extents_have(const struct scx_extents *x, uint64_t iova, uint64_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->nr; i++) {
+		uint64_t off = iova - x->e[i].from;
+
+		if (off <= x->e[i].bytes && bytes <= x->e[i].bytes - off)
+			return true;
+	}
+	return false;
+}
+
 /* Where iova lies, or NULL when any of the bytes is outside of the region. */
 SCX_FN uint8_t *
 scx_mkey_at(const struct scx_dp_mkey *m, uint64_t iova, uint64_t bytes)
@@ -33,6 +48,8 @@ scx_mkey_at(const struct scx_dp_mkey *m, uint64_t iova, uint64_t bytes)
 	uint64_t off = iova - m->iova; /* wraps to a huge offset when iova is below the region */
 
 	if (off > m->bytes || bytes > m->bytes - off)
+		return NULL;
+	if (SCX_UNLIKELY(m->extents != NULL) && !scx_extents_have(m->extents, iova, bytes))
 		return NULL;
 	return m->base + off;
 }

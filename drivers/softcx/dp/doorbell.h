@@ -97,11 +97,16 @@ scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 }
 
 SCX_FN void
-scx_cq_sample_arm(struct scx_dp *dp, struct scx_cq *cq)
+scx_cq_sample_arm(struct scx_dp *dp, struct scx_cq *cq, bool named)
 {
 	uint32_t arm = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_ARM]));
 
-	if (arm == cq->arm_seen)
+	/*
+	 * What the register names is armed whatever its record says: mlx5_core's first arm word is
+	 * all zeros. Others of the page may have been overwritten in the register; those whose
+	 * record has changed were.
+	 */
+	if (!named && arm == cq->arm_seen)
 		return;
 	cq->arm_seen = arm;
 	cq->armed = arm & CRL_CQ_ARM_SOLICITED ? 2 : 1;
@@ -120,7 +125,7 @@ scx_arm_rung(struct scx_dp *dp, uint32_t page, uint64_t raw)
 	if (!named->used || named->q.cqn != cqn || named->q.uar_page != page)
 		scx_refuse(dp, SCX_DP_R_CQ_ARM_UNKNOWN, cqn, 0, &raw, sizeof(raw), cqn, page);
 	for (i = dp->page[page].cq; i != SCX_NONE; i = dp->cq[i].next)
-		scx_cq_sample_arm(dp, &dp->cq[i]);
+		scx_cq_sample_arm(dp, &dp->cq[i], dp->cq[i].q.cqn == cqn);
 }
 
 /* No register of the page holds anything: five loads that wait for none of the others. */

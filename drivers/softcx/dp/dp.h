@@ -17,7 +17,10 @@
 #include "../../../gpu_queues/port.h"
 #include "../../../gpu_queues/wire/be.h"
 
-/* Memory of the driver's: bytes at base; a paged form joins it when a front has guest memory. */
+/*
+ * Memory of the driver's: bytes at base. A front with guest memory maps the pages of a ring one
+ * after the other, so that all of it is contiguous here; there is no other form.
+ */
 struct scx_buf {
 	uint8_t *base;
 	uint64_t bytes;
@@ -51,8 +54,21 @@ struct scx_dp_rq {
 	uint32_t log_depth, log_stride; /* stride bytes = 1 << log_stride, a data segment is 16 */
 	uint8_t vlan_strip;		/* !vsd */
 	uint8_t scatter_fcs;
+	uint8_t start_padding; /* bit 31 of a byte count is leave to pad at the front: never used */
 	uint8_t flush_in_error;
 	uint8_t state;
+};
+
+/*
+ * What of a region is really there, for a key to all of a guest's memory: ranges of addresses in
+ * ascending order. It stays its owner's, who changes it between two steps only.
+ */
+#define SCX_EXTENTS_MAX 64u
+struct scx_extents {
+	uint32_t nr;
+	struct {
+		uint64_t from, bytes;
+	} e[SCX_EXTENTS_MAX];
 };
 
 struct scx_dp_mkey {
@@ -60,6 +76,7 @@ struct scx_dp_mkey {
 	uint32_t pdn;
 	uint64_t iova, bytes;
 	uint8_t *base;
+	const struct scx_extents *extents; /* NULL: all of it is there */
 	uint8_t local_write;
 };
 

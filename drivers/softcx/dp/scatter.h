@@ -151,6 +151,8 @@ scx_scatter(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe, struct scx
 		left = scx_ld_be32(seg);
 		if (scx_ld_be32(seg + 4) == CRL_LKEY_INVALID && left == 0)
 			break; /* the list ends before its last entry */
+		if (rq->q.start_padding)
+			left &= ~CRL_WQE_INLINE;
 		if (left & CRL_WQE_INLINE) {
 			scx_refuse(dp, SCX_DP_R_RQ_INLINE, rq->q.rqn, rq->ci, wqe,
 				(size_t)1 << rq->q.log_stride, left,
