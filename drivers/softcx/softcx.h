@@ -23,12 +23,14 @@ struct scx_nic;
 struct scx_step;
 struct scx_wire;
 struct scx_fault_plan;
+struct scx_extents; /* dp/dp.h */
 
 /* PRM event types and subtypes that this NIC makes. */
 enum {
 	SCX_EVENT_COMPLETION = 0x00,	 /* obj: CQ number */
 	SCX_EVENT_CQ_ERROR = 0x04,	 /* obj: CQ number */
 	SCX_EVENT_WQ_CATAS_ERROR = 0x05, /* obj: queue number, subtype: SCX_EVENT_QUEUE_* */
+	SCX_EVENT_COMMAND = 0x0a,	 /* obj: bit mask of command queue slots */
 	SCX_EVENT_PORT_CHANGE = 0x09,	 /* obj: port, 1; subtype: SCX_EVENT_PORT_* */
 
 	SCX_EVENT_QUEUE_RQ = 1,
@@ -44,6 +46,28 @@ struct scx_event {
 	uint32_t obj;	   /* CQ, SQ or RQ number, or port */
 };
 
+/*
+ * What a front that is a PCI device brings along: memory that a driver names by its address on the
+ * bus, and interrupts. The functions are called in the thread that steps or commands. The data path
+ * wants rings as contiguous bytes, so that a list of pages is mapped rather than walked.
+ */
+struct scx_guest {
+	void *arg;
+	/* The bytes at a bus address; NULL: not all of them are the driver's memory. */
+	void *(*at)(void *arg, uint64_t addr, uint64_t bytes);
+	/* Pages of 1 << log_page bytes, one after the other; NULL: not the driver's, or no room. */
+	void *(*map)(void *arg, const uint64_t *page, uint32_t nr, uint32_t log_page);
+	void (*unmap)(void *arg, void *base, uint64_t bytes);
+	/*
+	 * All of the bus: the bytes at address a are at the result plus a, up to *bytes of them. It
+	 * has holes, which `holes` knows of.
+	 */
+	void *(*all)(void *arg, uint64_t *bytes, const struct scx_extents **holes);
+	void (*irq)(void *arg, uint32_t vector); /* MSI-X */
+	uint32_t nr_irqs;
+	uint32_t uar_first; /* number of the first UAR page that a driver can be given */
+};
+
 struct scx_nic_cfg {
 	const char *profile;   /* capability profile: cx5, cx6dx, cx7, bf3; NULL: cx6dx */
 	const char *name;      /* for the log: mlx5_0 */
@@ -57,12 +81,15 @@ struct scx_nic_cfg {
 	void *uar_base;	       /* memory of the UAR pages: page i at uar_base + i * 4096 */
 	uint32_t nr_uar_pages;
 	struct scx_step *step; /* step.h: who steps the data path, the NIC's; NULL: its thread */
+	const struct scx_guest *guest; /* NULL: the kernel's part is played by the front */
 };
 
 /* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults and a step of its own. Wire and step
  * stay the caller's then. */
 int scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **nic);
 void scx_nic_destroy(struct scx_nic *nic);
+/* The NIC's wire becomes the caller's, before scx_nic_destroy(); no step may follow. */
+struct scx_wire *scx_nic_take_wire(struct scx_nic *nic);
 
 /* A user context (one open of the device): every object belongs to the uid that made it. */
 int scx_uid_alloc(struct scx_nic *nic, uint16_t *uid);
@@ -107,6 +134,15 @@ int scx_flow_add(struct scx_nic *nic, uint16_t uid, uint32_t priority, const voi
 	const void *match, size_t match_bytes, enum scx_flow_dest dest, uint32_t tirn,
 	uint32_t flow_tag, uint32_t *flow_id);
 int scx_flow_del(struct scx_nic *nic, uint16_t uid, uint32_t flow_id);
+
+/*
+ * With a guest only. Whether some event queue takes events of that type: a command's completion is
+ * told by one, SCX_EVENT_COMMAND, if that was so when the command was taken.
+ */
+int scx_eq_takes(struct scx_nic *nic, uint8_t type);
+void scx_eq_command_done(struct scx_nic *nic, uint32_t slots); /* bit mask */
+/* The driver wrote an event queue's consumer index; arm: and wants the next interrupt. */
+void scx_eq_doorbell(struct scx_nic *nic, uint32_t eqn, uint32_t ci, int arm);
 
 /* Port state, as ethtool or the wire sees it. */
 int scx_port_mtu(struct scx_nic *nic, uint32_t mtu); /* bytes of Ethernet payload; 0 or -errno */

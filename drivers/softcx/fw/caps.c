@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "fw.h"
+#include "hca.h"
 
 static const struct scx_fw_profile profiles[] = {
 	/* as a ConnectX-5 whose vport asks for inline L2 headers */
@@ -158,22 +158,103 @@ nic_flow_table(void *page)
 	set_all(rx, caps, sizeof(caps) / sizeof(caps[0]));
 }
 
+/* What a kernel's driver is offered besides: event queues, tables of its own making. */
+static void
+guest_general(void *page)
+{
+	const struct cap caps[] = {
+		{CRL_PRM_HCA_CAP_LOG_MAX_EQ, 5},
+		{CRL_PRM_HCA_CAP_MAX_NUM_EQS, 32},
+		{CRL_PRM_HCA_CAP_LOG_MAX_EQ_SZ, 22},
+		{CRL_PRM_HCA_CAP_LOG_MAX_VLAN_LIST, 8},
+		{CRL_PRM_HCA_CAP_LOG_MAX_CURRENT_MC_LIST, 8},
+		{CRL_PRM_HCA_CAP_LOG_MAX_CURRENT_UC_LIST, 8},
+		{CRL_PRM_HCA_CAP_DRIVER_VERSION, 1},
+		{CRL_PRM_HCA_CAP_VPORT_COUNTERS, 1},
+		{CRL_PRM_HCA_CAP_MAX_TC, 1},
+		/* The driver's uid for its users is a later matter: no user contexts yet. */
+		{CRL_PRM_HCA_CAP_LOG_MAX_UCTX, 0},
+		{CRL_PRM_HCA_CAP_LOG_MAX_UMEM, 0},
+		{CRL_PRM_HCA_CAP_ETH_VIRT, 1},
+	};
+
+	set_all(page, caps, sizeof(caps) / sizeof(caps[0]));
+}
+
+static void
+guest_eth(void *page)
+{
+	const struct cap caps[] = {
+		/* mlx5_core makes no netdev without it: segments up to 2^16 bytes */
+		{CRL_PRM_ETH_CAPS_MAX_LSO_CAP, 16},
+		/* nothing sent is ever received by itself, so that blocking it is no work */
+		{CRL_PRM_ETH_CAPS_SELF_LB_EN_MODIFIABLE, 1},
+		/* the CQE's sum is over all bytes after the Ethernet header, padding too */
+		{CRL_PRM_ETH_CAPS_CQE_CHECKSUM_FULL, 1},
+	};
+
+	set_all(page, caps, sizeof(caps) / sizeof(caps[0]));
+}
+
+/* ft_field_support, bit 0 first: what of the outer headers the data path matches on. */
+#define FT_OUTER_KNOWN 0xff0ffe00u /* dmac to ttl, without second tags; sip to tcp_flags */
+
+static void
+guest_flow_table(void *page)
+{
+	void *rx = crl_prm_at(page, CRL_PRM_NIC_FT_CAPS_FLOW_TABLE_PROPERTIES_NIC_RECEIVE);
+	const struct cap caps[] = {
+		{CRL_PRM_FT_PROP_FLOW_MODIFY_EN, 1},
+		{CRL_PRM_FT_PROP_MODIFY_ROOT, 1},
+		{CRL_PRM_FT_PROP_IDENTIFIED_MISS_TABLE_MODE, 1},
+		{CRL_PRM_FT_PROP_FLOW_TABLE_MODIFY, 1},
+		{CRL_PRM_FT_PROP_LOG_MAX_FT_SIZE, 20},
+		{CRL_PRM_FT_PROP_LOG_MAX_FT_NUM, 7},
+		{CRL_PRM_FT_PROP_MAX_FT_LEVEL, 64},
+		{CRL_PRM_FT_PROP_LOG_MAX_FLOW, 12},
+		{CRL_PRM_FT_PROP_LOG_MAX_DESTINATION, 0},
+	};
+	crl_be32 fields = crl_to_be32(FT_OUTER_KNOWN);
+
+	set_all(rx, caps, sizeof(caps) / sizeof(caps[0]));
+	memcpy(crl_prm_at(rx, CRL_PRM_FT_PROP_FT_FIELD_SUPPORT), &fields, sizeof(fields));
+	memcpy(crl_prm_at(rx, CRL_PRM_FT_PROP_FT_FIELD_BITMASK_SUPPORT), &fields, sizeof(fields));
+}
+
+void
+scx_fw_hca_caps(const struct scx_nic *nic, uint32_t which, void *page)
+{
+	switch (which) {
+	case CRL_HCA_CAP_GENERAL:
+		general(nic, page);
+		if (nic->hca != NULL)
+			guest_general(page);
+		return;
+	case CRL_HCA_CAP_ETH:
+		eth_offloads(nic, page);
+		if (nic->hca != NULL)
+			guest_eth(page);
+		return;
+	case CRL_HCA_CAP_NIC_FLOW_TABLE:
+		nic_flow_table(page);
+		if (nic->hca != NULL)
+			guest_flow_table(page);
+		return;
+	}
+}
+
 int
 scx_cmd_query_hca_cap(struct scx_fw_call *c)
 {
 	uint32_t op_mod = crl_prm_get(c->in, CRL_PRM_CMD_IN_OP_MOD);
 	void *page = crl_prm_at(c->out, CRL_PRM_QUERY_HCA_CAP_OUT_CAPABILITY);
 
-	/* Current and greatest values are the same: nothing can be set. */
+	/* Current and greatest values are the same: what is set lower is only a wish. */
 	switch (op_mod >> 1) {
 	case CRL_HCA_CAP_GENERAL:
-		general(c->nic, page);
-		return 0;
 	case CRL_HCA_CAP_ETH:
-		eth_offloads(c->nic, page);
-		return 0;
 	case CRL_HCA_CAP_NIC_FLOW_TABLE:
-		nic_flow_table(page);
+		scx_fw_hca_caps(c->nic, op_mod >> 1, page);
 		return 0;
 	case CRL_HCA_CAP_ATOMIC: /* asked for without a look at the general page; nothing is offered
 				  */

@@ -80,8 +80,7 @@ take_reports(struct scx_nic *nic)
 					     : SCX_EVENT_QUEUE_RQ;
 			break;
 		}
-		if (nic->cfg.event != NULL)
-			nic->cfg.event(nic->cfg.event_arg, &ev);
+		scx_fw_event(nic, &ev);
 	}
 }
 

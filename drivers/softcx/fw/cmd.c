@@ -20,15 +20,24 @@ struct command {
 	enum scx_fw_kind makes; /* SCX_FW_KINDS: not a create command */
 	uint8_t list;		/* a list may follow the input layout */
 	uint8_t any_op_mod;
+	uint8_t guest; /* the command is a kernel's, to a NIC that is a PCI device */
 };
 
 /* clang-format off */
 #define CMD_(OP, L, out, run, makes, list, any) \
 	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, \
-		run, makes, list, any}
+		run, makes, list, any, 0}
+#define KERNEL_(OP, L, out, run, list, any) \
+	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, \
+		run, SCX_FW_KINDS, list, any, 1}
+#define KERNEL(OP, run) KERNEL_(OP, OP##_IN, CRL_PRM_CMD_OUT_BYTES, run, 0, 0)
+#define KERNEL_LIST(OP, run) KERNEL_(OP, OP##_IN, OUT_MIN, run, 1, 1)
+#define KERNEL_QUERY(OP, run) KERNEL_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, run, 0, 1)
 #define CREATE(OP, run, KIND, list) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_##KIND, list, 0)
 #define CMD(OP, run) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_KINDS, 0, 0)
 #define QUERY(OP, run) CMD_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, run, SCX_FW_KINDS, 0, 0)
+
+enum { LIST_PAS = 2 }; /* a list of pages, from a kernel only */
 
 static const struct command commands[] = {
 	CMD_(QUERY_HCA_CAP, QUERY_HCA_CAP_IN, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES,
@@ -44,14 +53,14 @@ static const struct command commands[] = {
 	CREATE(ALLOC_Q_COUNTER, scx_cmd_alloc_q_counter, QCOUNTER, 0),
 	QUERY(QUERY_Q_COUNTER, scx_cmd_query_q_counter),
 	CMD(DEALLOC_Q_COUNTER, scx_cmd_dealloc_q_counter),
-	CREATE(CREATE_CQ, scx_cmd_create_cq, CQ, 0),
+	CREATE(CREATE_CQ, scx_cmd_create_cq, CQ, LIST_PAS),
 	QUERY(QUERY_CQ, scx_cmd_query_cq),
 	CMD(DESTROY_CQ, scx_cmd_destroy_cq),
-	CREATE(CREATE_SQ, scx_cmd_create_sq, SQ, 0),
+	CREATE(CREATE_SQ, scx_cmd_create_sq, SQ, LIST_PAS),
 	CMD(MODIFY_SQ, scx_cmd_modify_sq),
 	QUERY(QUERY_SQ, scx_cmd_query_sq),
 	CMD(DESTROY_SQ, scx_cmd_destroy_sq),
-	CREATE(CREATE_RQ, scx_cmd_create_rq, RQ, 0),
+	CREATE(CREATE_RQ, scx_cmd_create_rq, RQ, LIST_PAS),
 	CMD(MODIFY_RQ, scx_cmd_modify_rq),
 	QUERY(QUERY_RQ, scx_cmd_query_rq),
 	CMD(DESTROY_RQ, scx_cmd_destroy_rq),
@@ -66,6 +75,36 @@ static const struct command commands[] = {
 	CMD(MODIFY_TIR, scx_cmd_modify_tir),
 	QUERY(QUERY_TIR, scx_cmd_query_tir),
 	CMD(DESTROY_TIR, scx_cmd_destroy_tir),
+	KERNEL(ENABLE_HCA, scx_cmd_enable_hca),
+	KERNEL(DISABLE_HCA, scx_cmd_disable_hca),
+	KERNEL_QUERY(QUERY_ISSI, scx_cmd_query_issi),
+	KERNEL(SET_ISSI, scx_cmd_set_issi),
+	KERNEL_QUERY(QUERY_PAGES, scx_cmd_query_pages),
+	KERNEL_LIST(MANAGE_PAGES, scx_cmd_manage_pages),
+	KERNEL_(SET_HCA_CAP, SET_HCA_CAP_IN, CRL_PRM_CMD_OUT_BYTES, scx_cmd_set_hca_cap, 0, 1),
+	KERNEL(INIT_HCA, scx_cmd_init_hca),
+	KERNEL(TEARDOWN_HCA, scx_cmd_teardown_hca),
+	KERNEL_QUERY(QUERY_ADAPTER, scx_cmd_query_adapter),
+	KERNEL(SET_DRIVER_VERSION, scx_cmd_set_driver_version),
+	KERNEL_(ACCESS_REG, ACCESS_REGISTER_IN, OUT_MIN, scx_cmd_access_reg, 1, 1),
+	KERNEL_(MODIFY_NIC_VPORT_CONTEXT, MODIFY_NIC_VPORT_CONTEXT_IN, OUT_MIN,
+		scx_cmd_modify_nic_vport, 1, 0),
+	KERNEL_(QUERY_VPORT_COUNTER, QUERY_VPORT_COUNTER_IN, OUT_MIN, scx_cmd_query_vport_counter,
+		0, 0),
+	KERNEL_LIST(CREATE_EQ, scx_cmd_create_eq),
+	KERNEL_QUERY(QUERY_EQ, scx_cmd_query_eq),
+	KERNEL(DESTROY_EQ, scx_cmd_destroy_eq),
+	KERNEL_LIST(CREATE_MKEY, scx_cmd_create_mkey),
+	KERNEL(DESTROY_MKEY, scx_cmd_destroy_mkey),
+	KERNEL_QUERY(QUERY_SPECIAL_CONTEXTS, scx_cmd_query_special_contexts),
+	KERNEL(CREATE_FLOW_TABLE, scx_cmd_create_ft),
+	KERNEL(MODIFY_FLOW_TABLE, scx_cmd_modify_ft),
+	KERNEL(DESTROY_FLOW_TABLE, scx_cmd_destroy_ft),
+	KERNEL_(SET_FLOW_TABLE_ROOT, SET_FLOW_TABLE_ROOT_IN, OUT_MIN, scx_cmd_set_ft_root, 0, 1),
+	KERNEL(CREATE_FLOW_GROUP, scx_cmd_create_fg),
+	KERNEL(DESTROY_FLOW_GROUP, scx_cmd_destroy_fg),
+	KERNEL_(SET_FLOW_TABLE_ENTRY, SET_FTE_IN, OUT_MIN, scx_cmd_set_fte, 1, 1),
+	KERNEL_(DELETE_FLOW_TABLE_ENTRY, DELETE_FTE_IN, OUT_MIN, scx_cmd_delete_fte, 0, 0),
 };
 /* clang-format on */
 
@@ -110,7 +149,8 @@ check_lengths(struct scx_fw_call *c, const struct command *cmd)
 	if (c->in_bytes < cmd->in_bytes)
 		return scx_fw_refuse(c, SCX_FW_R_IN_SHORT, c->in, c->in_bytes,
 			"input of %zu bytes, the layout has %u", c->in_bytes, cmd->in_bytes);
-	if (c->in_bytes > cmd->in_bytes && !cmd->list)
+	if (c->in_bytes > cmd->in_bytes &&
+		(cmd->list == 0 || (cmd->list == LIST_PAS && c->nic->cfg.guest == NULL)))
 		return scx_fw_refuse(c, SCX_FW_R_IN_LONG, c->in + cmd->in_bytes,
 			c->in_bytes - cmd->in_bytes, "input of %zu bytes, the layout has %u",
 			c->in_bytes, cmd->in_bytes);
@@ -166,6 +206,8 @@ scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void
 	memset(out, 0, out_bytes);
 	opcode = (uint16_t)crl_prm_get(in, CRL_PRM_CMD_IN_OPCODE);
 	cmd = find(opcode);
+	if (cmd != NULL && cmd->guest && (nic->cfg.guest == NULL || uid != 0))
+		cmd = NULL;
 	pthread_mutex_lock(&nic->lock);
 	if (cmd == NULL) {
 		scx_fw_refuse(&c, SCX_FW_R_OPCODE, in, in_bytes < 64 ? in_bytes : 64,

@@ -39,7 +39,7 @@ check(struct scx_fw_call *c, const void *cqc)
 	if (log_size > SCX_LOG_CQ_SZ_MAX)
 		return scx_fw_refuse(c, SCX_FW_R_CQ_SIZE, NULL, 0,
 			"log_cq_size is %u, the most is %u", log_size, SCX_LOG_CQ_SZ_MAX);
-	if (crl_prm_get(cqc, CRL_PRM_CQC_C_EQN) != SCX_EQN)
+	if (c->nic->cfg.guest == NULL && crl_prm_get(cqc, CRL_PRM_CQC_C_EQN) != SCX_EQN)
 		return scx_fw_refuse(c, SCX_FW_R_EQN, NULL, 0, "c_eqn is %u, the event queue is %u",
 			crl_prm_get(cqc, CRL_PRM_CQC_C_EQN), SCX_EQN);
 	return 0;
@@ -58,6 +58,7 @@ fill(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *cqc, struct scx_
 		.record_umem = crl_prm_get(cqc, CRL_PRM_CQC_DBR_UMEM_ID),
 		.record_off = crl_prm_get64(cqc, CRL_PRM_CQC_DBR_ADDR),
 		.nic_writes = true,
+		.pas = c->in + CRL_PRM_CREATE_CQ_IN_BYTES,
 	};
 	int rc;
 
@@ -67,6 +68,9 @@ fill(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *cqc, struct scx_
 	cq->overrun_ignore = (uint8_t)crl_prm_get(cqc, CRL_PRM_CQC_OI);
 	cq->uar_page = crl_prm_get(cqc, CRL_PRM_CQC_UAR_PAGE);
 	if (scx_fw_get_hold(c, obj, SCX_FW_UAR, cq->uar_page) == NULL)
+		return -1;
+	if (c->nic->cfg.guest != NULL &&
+		scx_fw_get_hold(c, obj, SCX_FW_EQ, crl_prm_get(cqc, CRL_PRM_CQC_C_EQN)) == NULL)
 		return -1;
 	r.bytes = (uint64_t)CRL_CQE_BYTES << cq->log_depth;
 	rc = scx_fw_ring(c, obj, &r);

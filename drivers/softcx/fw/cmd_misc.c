@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "fw.h"
+#include "hca.h"
 
 /* A new object whose number goes into field of the answer. */
 static int
@@ -140,7 +140,11 @@ scx_cmd_query_nic_vport(struct scx_fw_call *c)
 		return rc;
 	crl_prm_set(
 		ctx, CRL_PRM_NIC_VPORT_CONTEXT_MIN_WQE_INLINE_MODE, c->nic->profile->inline_min);
-	crl_prm_set(ctx, CRL_PRM_NIC_VPORT_CONTEXT_MTU, c->nic->cfg.mtu);
+	/* The kernel's front says it as the kernel does: payload only. */
+	crl_prm_set(ctx, CRL_PRM_NIC_VPORT_CONTEXT_MTU,
+		c->nic->hca == NULL	      ? c->nic->cfg.mtu
+		: c->nic->hca->vport_mtu != 0 ? c->nic->hca->vport_mtu
+					      : c->nic->cfg.mtu + SCX_HARD_MTU);
 	crl_prm_set(mac, CRL_PRM_MAC_ADDRESS_MAC_ADDR_47_32, (uint32_t)m[0] << 8 | m[1]);
 	crl_prm_set(mac, CRL_PRM_MAC_ADDRESS_MAC_ADDR_31_0,
 		(uint32_t)m[2] << 24 | (uint32_t)m[3] << 16 | (uint32_t)m[4] << 8 | m[5]);

@@ -229,6 +229,9 @@ check_tir(struct scx_fw_call *c, const void *tirc)
 		return -1;
 	if (disp != CRL_TIR_DIRECT && disp != CRL_TIR_INDIRECT)
 		return scx_fw_refuse(c, SCX_FW_R_TIR_TYPE, NULL, 0, "disp_type is %u", disp);
+	/* mlx5_core makes TIRs for IPsec unasked: its flows are told apart by addresses alone. */
+	if (c->nic->cfg.guest != NULL && c->uid == 0)
+		fields &= ~(uint32_t)CRL_HASH_IPSEC_SPI;
 	if (fn > CRL_HASH_TOEPLITZ || fields & ~(uint32_t)(CRL_HASH_IPSEC_SPI - 1))
 		return scx_fw_refuse(c, SCX_FW_R_TIR_HASH, NULL, 0,
 			"rx_hash_fn is %u, selected_fields 0x%x", fn, fields);
@@ -261,7 +264,8 @@ tell_tir(struct scx_fw_call *c, uint32_t tirn, const void *tirc)
 		sizeof(tir->toeplitz_key));
 	tir->l3_type = crl_prm_get(outer, CRL_PRM_RX_HASH_FIELDS_L3_PROT_TYPE);
 	tir->l4_type = crl_prm_get(outer, CRL_PRM_RX_HASH_FIELDS_L4_PROT_TYPE);
-	tir->fields = crl_prm_get(outer, CRL_PRM_RX_HASH_FIELDS_SELECTED_FIELDS);
+	tir->fields = crl_prm_get(outer, CRL_PRM_RX_HASH_FIELDS_SELECTED_FIELDS) &
+		      ~(uint32_t)CRL_HASH_IPSEC_SPI;
 	return scx_fw_tell(c, &cmd);
 }
 

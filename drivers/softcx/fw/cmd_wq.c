@@ -8,22 +8,6 @@
 
 #include "ring.h"
 
-static const uint32_t wq_not_offered[] = {
-	CRL_PRM_WQ_WQ_SIGNATURE,
-	CRL_PRM_WQ_END_PADDING_MODE,
-	CRL_PRM_WQ_CD_SLAVE,
-	CRL_PRM_WQ_HDS_SKIP_FIRST_SGE,
-	CRL_PRM_WQ_LOG2_HDS_BUF_SIZE,
-	CRL_PRM_WQ_LWM,
-	CRL_PRM_WQ_HW_COUNTER,
-	CRL_PRM_WQ_SW_COUNTER,
-	CRL_PRM_WQ_LOG_HAIRPIN_NUM_PACKETS,
-	CRL_PRM_WQ_LOG_HAIRPIN_DATA_SZ,
-	CRL_PRM_WQ_LOG_WQE_NUM_OF_STRIDES,
-	CRL_PRM_WQ_TWO_BYTE_SHIFT_EN,
-	CRL_PRM_WQ_LOG_WQE_STRIDE_SIZE,
-};
-
 static const uint32_t sqc_not_offered[] = {
 	CRL_PRM_SQC_RLKY,
 	CRL_PRM_SQC_CD_MASTER,
@@ -50,45 +34,12 @@ static const uint32_t rqc_not_offered[] = {
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 
-static int
-check_sizes(struct scx_fw_call *c, const void *wq, uint32_t stride_min, uint32_t stride_max)
+/* mlx5_core's queue for its own operations sends no packets. */
+static bool
+without_tis(const struct scx_fw_call *c, const void *sqc)
 {
-	uint32_t type = crl_prm_get(wq, CRL_PRM_WQ_WQ_TYPE);
-	uint32_t stride = crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_STRIDE);
-	uint32_t size = crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_SZ);
-
-	if (!scx_fw_fields_zero(c, SCX_LAYOUT_WQ, wq, wq_not_offered, NR(wq_not_offered)))
-		return -1;
-	if (type != CRL_WQ_CYCLIC)
-		return scx_fw_refuse(c, SCX_FW_R_WQ_TYPE, wq, 4, "wq_type is %u", type);
-	if (stride < stride_min || stride > stride_max)
-		return scx_fw_refuse(c, SCX_FW_R_WQ_STRIDE, NULL, 0,
-			"log_wq_stride is %u, offered: %u to %u", stride, stride_min, stride_max);
-	if (size > SCX_LOG_WQ_SZ_MAX)
-		return scx_fw_refuse(c, SCX_FW_R_WQ_SIZE, NULL, 0,
-			"log_wq_sz is %u, the most is %u", size, SCX_LOG_WQ_SZ_MAX);
-	return 0;
-}
-
-/* The wq of a context: protection domain, ring and record; the rest is the queue's own business. */
-static int
-place(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *wq, struct scx_fw_ring *r)
-{
-	*r = (struct scx_fw_ring){
-		.ring_valid = crl_prm_get(wq, CRL_PRM_WQ_WQ_UMEM_VALID),
-		.ring_umem = crl_prm_get(wq, CRL_PRM_WQ_WQ_UMEM_ID),
-		.ring_off = crl_prm_get64(wq, CRL_PRM_WQ_WQ_UMEM_OFFSET),
-		.page_offset = crl_prm_get(wq, CRL_PRM_WQ_PAGE_OFFSET),
-		.log_page_size = crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_PG_SZ),
-		.record_valid = crl_prm_get(wq, CRL_PRM_WQ_DBR_UMEM_VALID),
-		.record_umem = crl_prm_get(wq, CRL_PRM_WQ_DBR_UMEM_ID),
-		.record_off = crl_prm_get64(wq, CRL_PRM_WQ_DBR_ADDR),
-		.bytes = 1ull << (crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_SZ) +
-				  crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_STRIDE)),
-	};
-	if (scx_fw_get_hold(c, obj, SCX_FW_PD, crl_prm_get(wq, CRL_PRM_WQ_PD)) == NULL)
-		return -1;
-	return scx_fw_ring(c, obj, r);
+	return c->nic->cfg.guest != NULL && c->uid == 0 &&
+	       crl_prm_get(sqc, CRL_PRM_SQC_TIS_LST_SZ) == 0;
 }
 
 static int
@@ -109,10 +60,10 @@ check_sq(struct scx_fw_call *c, const void *sqc)
 	if (!scx_fw_ts_ok(c->nic, ts))
 		return scx_fw_refuse(c, SCX_FW_R_TS_FORMAT, sqc, 4,
 			"ts_format is %u, sq_ts_format %u", ts, c->nic->profile->ts_cap);
-	if (crl_prm_get(sqc, CRL_PRM_SQC_TIS_LST_SZ) != 1)
+	if (crl_prm_get(sqc, CRL_PRM_SQC_TIS_LST_SZ) != 1 && !without_tis(c, sqc))
 		return scx_fw_refuse(c, SCX_FW_R_TIS_LIST, NULL, 0, "tis_lst_sz is %u",
 			crl_prm_get(sqc, CRL_PRM_SQC_TIS_LST_SZ));
-	return check_sizes(
+	return scx_fw_wq_check(
 		c, crl_prm_at(sqc, CRL_PRM_SQC_WQ), SCX_LOG_SQ_STRIDE, SCX_LOG_SQ_STRIDE);
 }
 
@@ -131,13 +82,17 @@ fill_sq(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *sqc, struct s
 	sq->log_depth = crl_prm_get(wq, CRL_PRM_WQ_LOG_WQ_SZ);
 	sq->flush_in_error = (uint8_t)crl_prm_get(sqc, CRL_PRM_SQC_FLUSH_IN_ERROR_EN);
 	sq->allow_mpw = (uint8_t)crl_prm_get(sqc, CRL_PRM_SQC_ALLOW_MULTI_PKT_SEND_WQE);
+	/* mlx5_core sends enhanced MPW without saying so before; real cards let it. */
+	if (c->nic->cfg.guest != NULL && c->uid == 0)
+		sq->allow_mpw = 1;
 	sq->min_inline_mode = (uint8_t)crl_prm_get(sqc, CRL_PRM_SQC_MIN_WQE_INLINE_MODE);
 	if (scx_fw_get_hold(c, obj, SCX_FW_CQ, sq->cqn) == NULL ||
-		scx_fw_get_hold(c, obj, SCX_FW_TIS, crl_prm_get(sqc, CRL_PRM_SQC_TIS_NUM_0)) ==
-			NULL ||
+		(!without_tis(c, sqc) &&
+			scx_fw_get_hold(c, obj, SCX_FW_TIS,
+				crl_prm_get(sqc, CRL_PRM_SQC_TIS_NUM_0)) == NULL) ||
 		scx_fw_get_hold(c, obj, SCX_FW_UAR, sq->uar_page) == NULL)
 		return -1;
-	rc = place(c, obj, wq, &r);
+	rc = scx_fw_wq_place(c, obj, wq, &r);
 	sq->ring = r.buf;
 	sq->dbrec = r.dbrec;
 	return rc;
@@ -193,7 +148,7 @@ check_rq(struct scx_fw_call *c, const void *rqc)
 	if (!scx_fw_ts_ok(c->nic, ts))
 		return scx_fw_refuse(c, SCX_FW_R_TS_FORMAT, rqc, 4,
 			"ts_format is %u, rq_ts_format %u", ts, c->nic->profile->ts_cap);
-	return check_sizes(
+	return scx_fw_wq_check(
 		c, crl_prm_at(rqc, CRL_PRM_RQC_WQ), SCX_LOG_RQ_STRIDE_MIN, SCX_LOG_RQ_STRIDE_MAX);
 }
 
@@ -214,12 +169,14 @@ fill_rq(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *rqc, struct s
 	rq->vlan_strip = !crl_prm_get(rqc, CRL_PRM_RQC_VSD);
 	rq->scatter_fcs = (uint8_t)crl_prm_get(rqc, CRL_PRM_RQC_SCATTER_FCS);
 	rq->flush_in_error = (uint8_t)crl_prm_get(rqc, CRL_PRM_RQC_FLUSH_IN_ERROR_EN);
+	/* mlx5_core sets the bit in every entry that it posts. */
+	rq->start_padding = c->nic->cfg.guest != NULL && c->uid == 0;
 	if (scx_fw_get_hold(c, obj, SCX_FW_CQ, rq->cqn) == NULL)
 		return -1;
 	if (rq->counter_set != 0 &&
 		scx_fw_get_hold(c, obj, SCX_FW_QCOUNTER, rq->counter_set) == NULL)
 		return -1;
-	rc = place(c, obj, wq, &r);
+	rc = scx_fw_wq_place(c, obj, wq, &r);
 	rq->ring = r.buf;
 	rq->dbrec = r.dbrec;
 	return rc;

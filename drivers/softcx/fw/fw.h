@@ -35,12 +35,16 @@
 /* Kinds, users before what they use: a context's leftovers are destroyed in this order. */
 enum scx_fw_kind {
 	SCX_FW_FLOW,
+	SCX_FW_FTE, /* entries, groups and tables of flow steering: flow_table.c */
+	SCX_FW_FG,
+	SCX_FW_FT,
 	SCX_FW_TIR,
 	SCX_FW_RQT,
 	SCX_FW_RQ,
 	SCX_FW_SQ,
 	SCX_FW_TIS,
 	SCX_FW_CQ,
+	SCX_FW_EQ,
 	SCX_FW_QCOUNTER,
 	SCX_FW_MKEY,
 	SCX_FW_UMEM,
@@ -61,6 +65,9 @@ struct scx_fw_obj {
 	uint32_t nr_list;
 	uint8_t *base; /* umem */
 	uint64_t bytes;
+	void *map; /* pages of the guest's that were mapped for it */
+	uint64_t map_bytes;
+	void *own; /* of its kind's own file: freed with it */
 	uint32_t access;
 	CRL_ALIGNAS(8)
 	uint8_t ctx[CRL_PRM_SQC_BYTES]; /* as the create command gave it, for queries */
@@ -76,6 +83,7 @@ struct scx_fw_table {
 struct scx_fw_profile;
 struct scx_fw_remote;
 struct scx_fw_thread;
+struct scx_fw_hca; /* hca.h: what there is only with a guest */
 
 /* The way to the data path, chan.c. */
 struct scx_fw_chan {
@@ -105,6 +113,7 @@ struct scx_nic {
 	_Atomic uint64_t refused[SCX_FW_R_COUNT];    /* times */
 	_Atomic uint64_t dp_refused[SCX_DP_R_COUNT]; /* the same of the data path's */
 	uint64_t clock_khz;
+	struct scx_fw_hca *hca; /* NULL: no guest */
 };
 
 /* A command on its way. */
@@ -160,6 +169,10 @@ int scx_fw_stats(struct scx_nic *nic, struct scx_dp_stats *stats);
 unsigned scx_fw_turn(struct scx_nic *nic, uint64_t now_ns);
 uint64_t scx_fw_now_ns(void);
 
+/* nic.c: an event for whoever takes it, front or event queue. */
+void scx_fw_event(struct scx_nic *nic, const struct scx_event *ev);
+int scx_fw_port_set(struct scx_nic *nic); /* the data path learns of MTU and link; 0 or -errno */
+
 /* cmd.c */
 bool scx_fw_fields_zero(struct scx_fw_call *c, enum scx_layout_id id, const void *layout,
 	const uint32_t *fields, size_t nr);		 /* false: refused as NOT_OFFERED */
@@ -187,6 +200,23 @@ int scx_cmd_create_rqt(struct scx_fw_call *c), scx_cmd_modify_rqt(struct scx_fw_
 int scx_cmd_query_rqt(struct scx_fw_call *c), scx_cmd_destroy_rqt(struct scx_fw_call *c);
 int scx_cmd_create_tir(struct scx_fw_call *c), scx_cmd_modify_tir(struct scx_fw_call *c);
 int scx_cmd_query_tir(struct scx_fw_call *c), scx_cmd_destroy_tir(struct scx_fw_call *c);
+/* With a guest only: */
+int scx_cmd_enable_hca(struct scx_fw_call *c), scx_cmd_disable_hca(struct scx_fw_call *c);
+int scx_cmd_query_issi(struct scx_fw_call *c), scx_cmd_set_issi(struct scx_fw_call *c);
+int scx_cmd_query_pages(struct scx_fw_call *c), scx_cmd_manage_pages(struct scx_fw_call *c);
+int scx_cmd_set_hca_cap(struct scx_fw_call *c), scx_cmd_init_hca(struct scx_fw_call *c);
+int scx_cmd_teardown_hca(struct scx_fw_call *c), scx_cmd_query_adapter(struct scx_fw_call *c);
+int scx_cmd_set_driver_version(struct scx_fw_call *c), scx_cmd_access_reg(struct scx_fw_call *c);
+int scx_cmd_modify_nic_vport(struct scx_fw_call *c);
+int scx_cmd_query_vport_counter(struct scx_fw_call *c);
+int scx_cmd_create_eq(struct scx_fw_call *c), scx_cmd_query_eq(struct scx_fw_call *c);
+int scx_cmd_destroy_eq(struct scx_fw_call *c);
+int scx_cmd_create_mkey(struct scx_fw_call *c), scx_cmd_destroy_mkey(struct scx_fw_call *c);
+int scx_cmd_query_special_contexts(struct scx_fw_call *c);
+int scx_cmd_create_ft(struct scx_fw_call *c), scx_cmd_modify_ft(struct scx_fw_call *c);
+int scx_cmd_destroy_ft(struct scx_fw_call *c), scx_cmd_set_ft_root(struct scx_fw_call *c);
+int scx_cmd_create_fg(struct scx_fw_call *c), scx_cmd_destroy_fg(struct scx_fw_call *c);
+int scx_cmd_set_fte(struct scx_fw_call *c), scx_cmd_delete_fte(struct scx_fw_call *c);
 
 /* caps.c: what a profile offers, and the bounds that the commands check against. */
 struct scx_fw_profile {

@@ -8,7 +8,7 @@
 
 #include "layout.h"
 
-#define LARGEST_IN 0x200u /* bytes of the largest input layout, lists not counted */
+#define LARGEST_IN 0x1100u /* bytes of the largest input layout, lists not counted */
 
 /* clang-format off */
 #define FIELD(L, l, NAME, name, off, bits) {#name, off, (uint16_t)(bits), -1},

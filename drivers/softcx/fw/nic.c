@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hca.h"
 #include "remote.h"
 
 static bool
@@ -17,9 +18,18 @@ mtu_ok(uint32_t mtu)
 	return mtu >= SCX_MTU_MIN && mtu <= SCX_MTU_MAX;
 }
 
+void
+scx_fw_event(struct scx_nic *nic, const struct scx_event *ev)
+{
+	if (nic->hca != NULL)
+		scx_fw_eq_event(nic, ev);
+	else if (nic->cfg.event != NULL)
+		nic->cfg.event(nic->cfg.event_arg, ev);
+}
+
 /* Tell the data path about the port: its MTU, or that the link is down. */
-static int
-port_set(struct scx_nic *nic)
+int
+scx_fw_port_set(struct scx_nic *nic)
 {
 	struct scx_dp_cmd cmd = {.op = SCX_DP_PORT_SET};
 
@@ -45,7 +55,7 @@ dp_create(struct scx_nic *nic)
 	}
 	scx_dp_init(nic->dp, nic->cfg.uar_base, nic->cfg.nr_uar_pages, nic->cfg.seed);
 	scx_dp_faults(nic->dp, nic->cfg.faults);
-	return port_set(nic);
+	return scx_fw_port_set(nic);
 }
 
 int
@@ -69,6 +79,8 @@ scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **out)
 	pthread_mutex_init(&nic->step_lock, NULL);
 	atomic_init(&nic->link_up, true);
 	rc = scx_fw_tables_init(nic);
+	if (rc == 0 && cfg->guest != NULL)
+		rc = scx_fw_hca_init(nic);
 	if (rc == 0)
 		rc = dp_create(nic);
 	if (rc != 0) {
@@ -97,10 +109,20 @@ scx_nic_destroy(struct scx_nic *nic)
 		nic->cfg.wire->ops->close(nic->cfg.wire);
 	scx_fw_remote_free(nic->remote);
 	scx_fw_tables_fini(nic);
+	scx_fw_hca_fini(nic);
 	free(nic->dp);
 	pthread_mutex_destroy(&nic->step_lock);
 	pthread_mutex_destroy(&nic->lock);
 	free(nic);
+}
+
+struct scx_wire *
+scx_nic_take_wire(struct scx_nic *nic)
+{
+	struct scx_wire *w = nic->cfg.wire;
+
+	nic->cfg.wire = NULL;
+	return w;
 }
 
 int
@@ -161,7 +183,7 @@ scx_port_mtu(struct scx_nic *nic, uint32_t mtu)
 		return -EINVAL;
 	pthread_mutex_lock(&nic->lock);
 	nic->cfg.mtu = mtu;
-	rc = port_set(nic);
+	rc = scx_fw_port_set(nic);
 	pthread_mutex_unlock(&nic->lock);
 	return rc;
 }
@@ -177,14 +199,13 @@ scx_port_link(struct scx_nic *nic, int up)
 		pthread_mutex_unlock(&nic->lock);
 		return;
 	}
-	rc = port_set(nic);
+	rc = scx_fw_port_set(nic);
 	pthread_mutex_unlock(&nic->lock);
 	if (rc != 0)
 		scx_log(nic->name, "the data path did not take the link's state: %s",
 			strerror(-rc));
 	ev.subtype = up ? SCX_EVENT_PORT_ACTIVE : SCX_EVENT_PORT_DOWN;
-	if (nic->cfg.event != NULL)
-		nic->cfg.event(nic->cfg.event_arg, &ev);
+	scx_fw_event(nic, &ev);
 }
 
 void

@@ -16,12 +16,16 @@ static const struct {
 	uint32_t max, first, base;
 } kinds[SCX_FW_KINDS] = {
 	[SCX_FW_FLOW] = {"flow", SCX_DP_RULE_MAX, 0, 0x8000},
+	[SCX_FW_FTE] = {"flow table entry", 4096, 0, 0}, /* has an index of its own */
+	[SCX_FW_FG] = {"flow group", 1024, 1, 0},
+	[SCX_FW_FT] = {"flow table", 256, 1, 0},
 	[SCX_FW_TIR] = {"TIR", SCX_DP_TIR_MAX, 0, 0x5000},
 	[SCX_FW_RQT] = {"RQT", SCX_DP_RQT_MAX, 0, 0x4000},
 	[SCX_FW_RQ] = {"RQ", SCX_DP_RQ_MAX, 0, 0x20000},
 	[SCX_FW_SQ] = {"SQ", SCX_DP_SQ_MAX, 0, 0x30000},
 	[SCX_FW_TIS] = {"TIS", 1024, 0, 0x3000},
 	[SCX_FW_CQ] = {"CQ", SCX_DP_CQ_MAX, 0, 0x10000},
+	[SCX_FW_EQ] = {"event queue", 64, SCX_EQN, 0}, /* 8 bits */
 	[SCX_FW_QCOUNTER] = {"queue counter set", SCX_DP_COUNTER_MAX, 1, 0}, /* 8 bits; 0: none */
 	/* the index; a key is index << 8 | variant */
 	[SCX_FW_MKEY] = {"memory key", SCX_DP_MKEY_MAX, 0, 0x1000},
@@ -45,7 +49,9 @@ scx_fw_tables_init(struct scx_nic *nic)
 		struct scx_fw_table *t = &nic->table[k];
 
 		t->max = k == SCX_FW_UAR ? nic->cfg.nr_uar_pages : kinds[k].max;
-		t->first = t->next = kinds[k].first;
+		t->first = k == SCX_FW_UAR && nic->cfg.guest != NULL ? nic->cfg.guest->uar_first
+								     : kinds[k].first;
+		t->next = t->first;
 		t->base = kinds[k].base;
 		t->slot = calloc(t->max ? t->max : 1, sizeof(t->slot[0]));
 		if (t->slot == NULL)
@@ -106,6 +112,9 @@ scx_fw_free(struct scx_nic *nic, struct scx_fw_obj *obj)
 	for (uint32_t i = 0; i < obj->nr_hold; i++)
 		obj->hold[i]->refs--;
 	scx_fw_list_set(obj, NULL, 0);
+	if (obj->map != NULL)
+		nic->cfg.guest->unmap(nic->cfg.guest->arg, obj->map, obj->map_bytes);
+	free(obj->own);
 	t->slot[obj->num - t->base] = NULL;
 	t->used--;
 	free(obj);

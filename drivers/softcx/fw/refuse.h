@@ -67,10 +67,31 @@
 	X(FLOW_VALUE, BAD_PARAM_ERR, "a value has no bits outside of its mask") \
 	X(FLOW_DEST, BAD_PARAM_ERR, "the destination is a TIR, drop or default miss") \
 	X(FLOW_LENGTH, BAD_PARAM_ERR, \
-		"match parameters are whole sets of 64 bytes, outer headers first")
+		"match parameters are whole sets of 64 bytes, outer headers first") \
+	/* from here on: what only the driver of a PCI device can get wrong */ \
+	X(PAGES, BAD_PARAM_ERR, "name pages and addresses that are mapped for the device's use") \
+	X(HCA_STATE, BAD_SYS_STATE_ERR, \
+		"enable, give pages, then INIT_HCA, and back in this order") \
+	X(ISSI, BAD_PARAM_ERR, "set an interface step sequence id that QUERY_ISSI names") \
+	X(PAGE_COUNT, BAD_PARAM_ERR, "give or take as many pages as the lists have") \
+	X(CAP_VALUE, BAD_PARAM_ERR, "set a capability to no more than its maximum") \
+	X(REGISTER, BAD_PARAM_ERR, \
+		"the registers are PMTU, PTYS, PAOS, PFCC, PPCNT, host endianness") \
+	X(REGISTER_VALUE, BAD_PARAM_ERR, "stay inside of what the register's query says") \
+	X(EQ_SIZE, BAD_PARAM_ERR, "keep log_eq_size within log_max_eq_sz") \
+	X(EQ_VECTOR, BAD_PARAM_ERR, "name a vector of the MSI-X table") \
+	X(MKEY_MODE, BAD_PARAM_ERR, "access_mode is 0, all by bus address, or 1, a list of pages") \
+	X(FT_TYPE, BAD_PARAM_ERR, "table_type is 0, NIC receive") \
+	X(FT_LEVEL, BAD_PARAM_ERR, "a table leads to tables of a higher level") \
+	X(FT_INDEX, BAD_PARAM_ERR, "an entry lies inside its group, a group inside its table") \
+	X(FTE_MASK, BAD_PARAM_ERR, "an entry matches under the mask of its group") \
+	X(FTE_ACTION, BAD_PARAM_ERR, "an entry drops, allows, or forwards to one TIR or table")
 /* clang-format on */
 
 #define SCX_FW_REFUSE_ID(id, status, advice) SCX_FW_R_##id,
+/* the first that only the driver of a PCI device can earn, and the first of flow tables */
+#define SCX_FW_R_GUEST	     SCX_FW_R_PAGES
+#define SCX_FW_R_FLOW_TABLES SCX_FW_R_FT_TYPE
 enum scx_fw_refusal { SCX_FW_REFUSE_LIST(SCX_FW_REFUSE_ID) SCX_FW_R_COUNT };
 #undef SCX_FW_REFUSE_ID
 

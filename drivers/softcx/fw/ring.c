@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rings and doorbell records in umems: see ring.h. Called by the create commands of cmd_queue.c.
+ * Rings and doorbell records in umems: see ring.h. A guest's kernel names
+ * pages and bus addresses instead. Called by the create commands of CQ, SQ and RQ.
  * Sums are compared by subtraction, so that no offset can wrap past the end.
  */
+#include <stdlib.h>
+
 #include "../../../gpu_queues/wire/doorbell.h"
 #include "ring.h"
 
@@ -57,11 +60,68 @@ place_record(struct scx_fw_call *c, const struct scx_fw_obj *umem, struct scx_fw
 }
 
 int
+scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas, uint64_t bytes,
+	uint32_t log_page)
+{
+	const struct scx_guest *g = c->nic->cfg.guest;
+	uint64_t nr = (bytes + (1ull << log_page) - 1) >> log_page;
+	size_t room = c->in_bytes - (size_t)((const uint8_t *)pas - c->in);
+	uint64_t *page;
+
+	if (nr == 0 || nr > room / sizeof(uint64_t) || nr > SCX_FW_PAGES_MAX)
+		return scx_fw_refuse(c, SCX_FW_R_IN_SHORT, NULL, 0,
+			"%llu bytes are %llu pages, the list has %zu", (unsigned long long)bytes,
+			(unsigned long long)nr, room / sizeof(uint64_t));
+	page = calloc(nr, sizeof(*page));
+	if (page == NULL)
+		return scx_fw_refuse(c, SCX_FW_R_FULL, NULL, 0, "no memory for the list");
+	for (uint64_t i = 0; i < nr; i++)
+		/* the low bits of an entry are flags */
+		page[i] = crl_prm_get64((const uint8_t *)pas + i * 8, CRL_PRM_PAS) & ~0xfffull;
+	obj->map = g->map(g->arg, page, (uint32_t)nr, log_page);
+	obj->map_bytes = nr << log_page;
+	free(page);
+	if (obj->map == NULL)
+		return scx_fw_refuse(c, SCX_FW_R_PAGES, pas, nr < 8 ? nr * 8 : 64,
+			"%llu pages of 2^%u bytes", (unsigned long long)nr, log_page);
+	return 0;
+}
+
+/* A ring by its pages, its record by a bus address. */
+static int
+place_physical(struct scx_fw_call *c, struct scx_fw_obj *obj, struct scx_fw_ring *r)
+{
+	const struct scx_guest *g = c->nic->cfg.guest;
+	uint32_t log_page = SCX_LOG_PAGE + r->log_page_size;
+	uint64_t within = (1ull << log_page) / 64 * r->page_offset;
+	int rc;
+
+	if (log_page > SCX_LOG_PAGE_MAX)
+		return scx_fw_refuse(
+			c, SCX_FW_R_RING_BOUNDS, NULL, 0, "pages of 2^%u bytes", log_page);
+	rc = scx_fw_pages(c, obj, r->pas, within + r->bytes, log_page);
+	if (rc != 0)
+		return rc;
+	r->buf.base = (uint8_t *)obj->map + within;
+	r->buf.bytes = r->bytes;
+	if (r->record_off % CRL_DBREC_BYTES != 0)
+		return scx_fw_refuse(c, SCX_FW_R_RECORD_ALIGN, NULL, 0,
+			"doorbell record at bus address 0x%llx", (unsigned long long)r->record_off);
+	r->dbrec = g->at(g->arg, r->record_off, CRL_DBREC_BYTES);
+	if (r->dbrec == NULL)
+		return scx_fw_refuse(c, SCX_FW_R_PAGES, NULL, 0,
+			"doorbell record at bus address 0x%llx", (unsigned long long)r->record_off);
+	return 0;
+}
+
+int
 scx_fw_ring(struct scx_fw_call *c, struct scx_fw_obj *obj, struct scx_fw_ring *r)
 {
 	struct scx_fw_obj *umem;
 	int rc;
 
+	if (!r->ring_valid && !r->record_valid && c->uid == 0 && c->nic->cfg.guest != NULL)
+		return place_physical(c, obj, r);
 	if (!r->ring_valid || !r->record_valid)
 		return scx_fw_refuse(c, SCX_FW_R_NO_UMEM, NULL, 0, "%s by a physical address",
 			r->ring_valid ? "doorbell record" : "ring");

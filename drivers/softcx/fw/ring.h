@@ -17,12 +17,31 @@ struct scx_fw_ring {
 	uint32_t log_page_size;	       /* above 4096 bytes */
 	uint64_t bytes;		       /* of the ring */
 	bool nic_writes;	       /* into the ring: CQ */
+	const void *pas;	       /* list of pages, for a ring that is in no umem */
 	/* out */
 	struct scx_buf buf;
 	uint32_t *dbrec;
 };
 
+#define SCX_LOG_PAGE	 12u
+#define SCX_LOG_PAGE_MAX 30u
+#define SCX_FW_PAGES_MAX (1u << 20)
+#define CRL_PRM_PAS	 64u /* an entry of a list of pages, as a field at offset 0 */
+
+/*
+ * Map bytes that a list of pages at pas, inside the command, names: obj->map, undone when obj is
+ * freed. 0 or refused.
+ */
+int scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas, uint64_t bytes,
+	uint32_t log_page);
+
 /* Find and check both, and make obj hold their umems; 0 or refused. */
 int scx_fw_ring(struct scx_fw_call *c, struct scx_fw_obj *obj, struct scx_fw_ring *r);
+
+/* wq.c: a wq's type and sizes, 0 or refused; then what scx_fw_ring() does, for what it says. */
+int scx_fw_wq_check(
+	struct scx_fw_call *c, const void *wq, uint32_t stride_min, uint32_t stride_max);
+int scx_fw_wq_place(
+	struct scx_fw_call *c, struct scx_fw_obj *obj, const void *wq, struct scx_fw_ring *r);
 
 #endif /* SCX_FW_RING_H */

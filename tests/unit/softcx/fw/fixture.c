@@ -20,6 +20,12 @@ on_event(void *arg, const struct scx_event *ev)
 struct fx *
 fx_make(const char *profile)
 {
+	return fx_make_guest(profile, NULL);
+}
+
+struct fx *
+fx_make_guest(const char *profile, const struct scx_guest *guest)
+{
 	struct fx *fx = calloc(1, sizeof(*fx));
 	struct scx_nic_cfg cfg = {.profile = profile,
 		.name = "fx",
@@ -28,6 +34,7 @@ fx_make(const char *profile)
 		.mac = {2, 0, 0, 0, 0, 1},
 		.event = on_event,
 		.event_arg = fx,
+		.guest = guest,
 		.nr_uar_pages = FX_UAR_PAGES};
 	uint32_t rkey;
 

@@ -54,7 +54,7 @@ static void
 lengths_of_all_commands(void **state)
 {
 #define OP(NAME, value) value,
-	static const uint16_t ops[] = {CRL_CMD_OPS(OP)};
+	static const uint16_t ops[] = {CRL_CMD_USER_OPS(OP)};
 	struct fx *fx = *state;
 	size_t in, out;
 
@@ -483,7 +483,7 @@ every_refusal_was_raised(void **state)
 {
 	unsigned missing = 0;
 
-	for (unsigned i = 0; i < SCX_FW_R_COUNT; i++) {
+	for (unsigned i = 0; i < SCX_FW_R_GUEST; i++) { /* the rest: test_fw_guest.c */
 		if (scx_fw_refused(i) == 0) {
 			print_error("%s was not raised\n", scx_fw_refusal_name(i));
 			missing++;

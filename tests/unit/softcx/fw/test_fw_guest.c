@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The firmware as a kernel's driver meets it: bring-up and pages, event queues, keys and rings by
+ * bus address, port registers. Every refusal that only such a driver can earn is raised here but
+ * for those of flow tables; the last test fails if one was left out.
+ */
+#include "guest.h"
+
+static uint8_t *
+manage_pages(struct fx *fx, uint32_t op_mod, uint32_t nr, uint64_t first)
+{
+	uint8_t *in = fx_in(fx, CRL_CMD_OP_MANAGE_PAGES,
+		CRL_PRM_MANAGE_PAGES_IN_BYTES + (op_mod == 1 ? nr * 8 : 0),
+		CRL_PRM_MANAGE_PAGES_OUT_BYTES + (op_mod == 2 ? nr * 8 : 0));
+
+	crl_prm_set(in, CRL_PRM_CMD_IN_OP_MOD, op_mod);
+	crl_prm_set(in, CRL_PRM_MANAGE_PAGES_IN_INPUT_NUM_ENTRIES, nr);
+	for (uint32_t i = 0; op_mod == 1 && i < nr; i++)
+		crl_prm_set64(
+			in + CRL_PRM_MANAGE_PAGES_IN_BYTES + i * 8, 64, first + (uint64_t)i * 4096);
+	return in;
+}
+
+static uint32_t
+pages_wanted(struct fx *fx, uint32_t op_mod)
+{
+	uint8_t *in = fx_in(fx, CRL_CMD_OP_QUERY_PAGES, 16, 16);
+
+	crl_prm_set(in, CRL_PRM_CMD_IN_OP_MOD, op_mod);
+	fx_ok(fx);
+	return crl_prm_get(fx->out, CRL_PRM_QUERY_PAGES_OUT_NUM_PAGES);
+}
+
+static void
+simple(struct fx *fx, uint16_t opcode, size_t in_bytes)
+{
+	fx_in(fx, opcode, in_bytes, 16);
+}
+
+static void
+bring_up(struct fx *fx)
+{
+	uint32_t n;
+
+	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_ok(fx);
+	n = pages_wanted(fx, 1);
+	assert_int_equal(SCX_PAGES_BOOT, n);
+	manage_pages(fx, 1, n, 0), fx_ok(fx);
+	n = pages_wanted(fx, 2);
+	assert_int_equal(SCX_PAGES_INIT, n);
+	manage_pages(fx, 1, n, SCX_PAGES_BOOT * 4096), fx_ok(fx);
+	simple(fx, CRL_CMD_OP_INIT_HCA, CRL_PRM_INIT_HCA_IN_BYTES), fx_ok(fx);
+	assert_int_equal(0, pages_wanted(fx, 3));
+}
+
+static void
+up_and_down(void **state)
+{
+	struct fx *fx = *state;
+	uint8_t seen[SCX_PAGES_BOOT + SCX_PAGES_INIT] = {0}, *in;
+	uint32_t left = sizeof(seen), n;
+
+	simple(fx, CRL_CMD_OP_INIT_HCA, CRL_PRM_INIT_HCA_IN_BYTES);
+	fx_refused(fx, SCX_FW_R_HCA_STATE);
+	in = fx_in(fx, CRL_CMD_OP_SET_ISSI, 16, 16);
+	crl_prm_set(in, CRL_PRM_SET_ISSI_IN_CURRENT_ISSI, 2);
+	fx_refused(fx, SCX_FW_R_ISSI);
+	bring_up(fx);
+	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_STATE);
+	simple(fx, CRL_CMD_OP_DISABLE_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_STATE);
+	simple(fx, CRL_CMD_OP_TEARDOWN_HCA, 16), fx_ok(fx);
+	simple(fx, CRL_CMD_OP_DISABLE_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_STATE);
+	/* All pages come back, each once. */
+	while (left > 0) {
+		manage_pages(fx, 2, 100, 0), fx_ok(fx);
+		n = crl_prm_get(fx->out, CRL_PRM_MANAGE_PAGES_OUT_OUTPUT_NUM_ENTRIES);
+		assert_in_range(n, 1, left);
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t at =
+				crl_prm_get64(fx->out + CRL_PRM_MANAGE_PAGES_OUT_BYTES + i * 8, 64);
+
+			assert_in_range(at / 4096, 0, sizeof(seen) - 1);
+			assert_int_equal(0, seen[at / 4096]++);
+		}
+		left -= n;
+	}
+	simple(fx, CRL_CMD_OP_DISABLE_HCA, 16), fx_ok(fx);
+}
+
+static void
+pages_and_capabilities(void **state)
+{
+	struct fx *fx = *state;
+	uint8_t *in, page[CRL_PRM_HCA_CAP_BYTES];
+
+	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_ok(fx);
+	in = manage_pages(fx, 1, 4, 0);
+	crl_prm_set(in, CRL_PRM_MANAGE_PAGES_IN_INPUT_NUM_ENTRIES, 5);
+	fx_refused(fx, SCX_FW_R_PAGE_COUNT);
+	manage_pages(fx, 1, 4, BUS_BYTES - 4096), fx_refused(fx, SCX_FW_R_PAGES);
+	manage_pages(fx, 1, 4, 12), fx_refused(fx, SCX_FW_R_PAGES);
+	assert_int_equal(SCX_PAGES_BOOT, pages_wanted(fx, 1));
+	fx_in(fx, CRL_CMD_OP_QUERY_HCA_CAP, 16, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES);
+	fx_ok(fx);
+	memcpy(page, crl_prm_at(fx->out, CRL_PRM_QUERY_HCA_CAP_OUT_CAPABILITY), sizeof(page));
+	assert_in_range(crl_prm_get(page, CRL_PRM_HCA_CAP_LOG_MAX_EQ), 2, 8);
+	assert_int_equal(0, crl_prm_get(page, CRL_PRM_HCA_CAP_ROCE));
+}
+
+/* ---- event queues ---- */
+
+static void
+event_queues(void **state)
+{
+	struct fx *fx = *state;
+	uint8_t *e = bus + EQ_AT;
+	uint32_t eqn;
+
+	assert_false(scx_eq_takes(fx->nic, SCX_EVENT_COMMAND));
+	crl_prm_set(guest_cmd_eq(fx, 1, 0), CRL_PRM_EQC_LOG_EQ_SIZE, 23);
+	fx_refused(fx, SCX_FW_R_EQ_SIZE);
+	guest_cmd_eq(fx, VECTORS, 0), fx_refused(fx, SCX_FW_R_EQ_VECTOR);
+	guest_cmd_eq(fx, 1, 0), fx->in_bytes -= 8, fx_refused(fx, SCX_FW_R_IN_SHORT);
+	guest_cmd_eq(fx, 1, 1u << SCX_EVENT_COMMAND | 1u << SCX_EVENT_PORT_CHANGE);
+	fx_ok(fx), eqn = crl_prm_get(fx->out, CRL_PRM_CREATE_EQ_OUT_EQ_NUMBER);
+	assert_true(scx_eq_takes(fx->nic, SCX_EVENT_COMMAND));
+	memset(e, 0xff, 64u << EQ_LOG);
+
+	/* Not armed: an entry, no interrupt. Arming tells of it at once. */
+	scx_eq_command_done(fx->nic, 1u << 5);
+	assert_int_equal(0, irqs[1]);
+	assert_int_equal(SCX_EVENT_COMMAND, e[1]);
+	assert_int_equal(1u << 5, e[0x23]);
+	assert_int_equal(0, e[63] & 1);
+	scx_eq_doorbell(fx->nic, eqn, 0, 1);
+	assert_int_equal(1, irqs[1]);
+	scx_eq_doorbell(fx->nic, eqn, 1, 1);
+	assert_int_equal(1, irqs[1]);
+	scx_port_link(fx->nic, 0);
+	assert_int_equal(2, irqs[1]);
+	assert_int_equal(SCX_EVENT_PORT_CHANGE, e[64 + 1]);
+	assert_int_equal(SCX_EVENT_PORT_DOWN, e[64 + 3]);
+	assert_int_equal(0x10, e[64 + 0x28]);
+
+	/* One interrupt for each arming; the owner bit is 1 in the second lap; full is full. */
+	for (uint32_t i = 0; i < 20; i++)
+		scx_eq_command_done(fx->nic, 1);
+	assert_int_equal(2, irqs[1]);
+	assert_int_equal(1, e[63] & 1);
+	assert_int_equal(0, e[64 + 63] & 1);
+	scx_eq_doorbell(fx->nic, eqn + 7, 0, 1); /* none of that number: told, and nothing else */
+	fx_cmd_num(fx, CRL_CMD_OP_DESTROY_EQ, 0, 16);
+	crl_prm_set(fx->in, CRL_PRM_DESTROY_EQ_IN_EQ_NUMBER, eqn);
+	fx_ok(fx);
+	assert_false(scx_eq_takes(fx->nic, SCX_EVENT_COMMAND));
+}
+
+/* ---- keys and registers ---- */
+
+static uint8_t *
+cmd_mkey(struct fx *fx, uint32_t mode, uint64_t start, uint64_t len, uint32_t pages)
+{
+	uint8_t *in =
+		fx_in(fx, CRL_CMD_OP_CREATE_MKEY, CRL_PRM_CREATE_MKEY_IN_BYTES + pages * 8, 16);
+	uint8_t *mkc = crl_prm_at(in, CRL_PRM_CREATE_MKEY_IN_MEMORY_KEY_MKEY_ENTRY);
+
+	crl_prm_set(mkc, CRL_PRM_MKC_ACCESS_MODE_1_0, mode);
+	crl_prm_set(mkc, CRL_PRM_MKC_LW, 1);
+	crl_prm_set(mkc, CRL_PRM_MKC_LR, 1);
+	crl_prm_set(mkc, CRL_PRM_MKC_QPN, 0xffffff);
+	crl_prm_set(mkc, CRL_PRM_MKC_PD, fx->pdn);
+	crl_prm_set(mkc, CRL_PRM_MKC_MKEY_7_0, 0x42);
+	crl_prm_set64(mkc, CRL_PRM_MKC_START_ADDR, start);
+	crl_prm_set64(mkc, CRL_PRM_MKC_LEN, len);
+	crl_prm_set(mkc, CRL_PRM_MKC_LOG_PAGE_SIZE, 12);
+	for (uint32_t i = 0; i < pages; i++)
+		crl_prm_set64(in + CRL_PRM_CREATE_MKEY_IN_BYTES + i * 8, 64, 0x10000 + i * 4096);
+	return mkc;
+}
+
+static void
+keys(void **state)
+{
+	struct fx *fx = *state;
+	uint32_t index;
+
+	cmd_mkey(fx, 2, 0, 4096, 1), fx_refused(fx, SCX_FW_R_MKEY_MODE);
+	cmd_mkey(fx, 1, 0x7000, 0, 1), fx_refused(fx, SCX_FW_R_MR_RANGE);
+	cmd_mkey(fx, 1, 0x7800, 4096, 1), fx_refused(fx, SCX_FW_R_IN_SHORT); /* spans two pages */
+	cmd_mkey(fx, 0, BUS_BYTES, 4096, 0), fx_refused(fx, SCX_FW_R_MR_RANGE);
+	cmd_mkey(fx, 1, 0x7800, 4096, 2), fx_ok(fx);
+	index = crl_prm_get(fx->out, CRL_PRM_CREATE_MKEY_OUT_MKEY_INDEX);
+	fx_cmd_num(fx, CRL_CMD_OP_DESTROY_MKEY, 0, 16);
+	crl_prm_set(fx->in, CRL_PRM_DESTROY_MKEY_IN_MKEY_INDEX, index);
+	fx_ok(fx);
+	/* A user cannot have any of it. */
+	cmd_mkey(fx, 0, 0, 4096, 0);
+	fx_run_as(fx, 5);
+	assert_int_equal(SCX_SYNDROME | SCX_FW_R_OPCODE, fx->syndrome);
+}
+
+static uint8_t *
+cmd_reg(struct fx *fx, uint32_t id, uint32_t op_mod)
+{
+	uint8_t *in = fx_in(fx, CRL_CMD_OP_ACCESS_REG, 16 + 256, 16 + 256);
+
+	crl_prm_set(in, CRL_PRM_CMD_IN_OP_MOD, op_mod);
+	crl_prm_set(in, CRL_PRM_ACCESS_REGISTER_IN_REGISTER_ID, id);
+	return in + 16;
+}
+
+static void
+registers(void **state)
+{
+	struct fx *fx = *state;
+	uint8_t *r;
+
+	cmd_reg(fx, 0x9999, 1), fx_refused(fx, SCX_FW_R_REGISTER);
+	r = cmd_reg(fx, 0x5003, 0);
+	crl_prm_set(r, CRL_PRM_PMTU_REG_ADMIN_MTU, 20);
+	fx_refused(fx, SCX_FW_R_REGISTER_VALUE);
+	crl_prm_set(r, CRL_PRM_PMTU_REG_ADMIN_MTU, 9022);
+	fx_ok(fx);
+	cmd_reg(fx, 0x5003, 1), fx_ok(fx);
+	assert_int_equal(9022, crl_prm_get(fx->out + 16, CRL_PRM_PMTU_REG_OPER_MTU));
+	assert_int_equal(9000, fx->nic->cfg.mtu);
+	r = cmd_reg(fx, 0x5006, 0);
+	crl_prm_set(r, CRL_PRM_PAOS_REG_ADMIN_STATUS, 2);
+	fx_ok(fx);
+	cmd_reg(fx, 0x5006, 1), fx_ok(fx);
+	assert_int_equal(2, crl_prm_get(fx->out + 16, CRL_PRM_PAOS_REG_OPER_STATUS));
+	cmd_reg(fx, 0x5003, 2), fx_refused(fx, SCX_FW_R_OP_MOD);
+}
+
+static void
+set_capabilities(void **state)
+{
+	struct fx *fx = *state;
+	CRL_ALIGNAS(8) uint8_t in[CRL_PRM_SET_HCA_CAP_IN_BYTES] = {0}, out[16];
+	uint8_t *page = crl_prm_at(in, CRL_PRM_SET_HCA_CAP_IN_CAPABILITY);
+
+	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_ok(fx);
+	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_SET_HCA_CAP);
+	scx_fw_hca_caps(fx->nic, CRL_HCA_CAP_GENERAL, page);
+	crl_prm_set(page, CRL_PRM_HCA_CAP_LOG_MAX_QP, 1); /* less is always right */
+	assert_int_equal(0, scx_cmd(fx->nic, 0, in, sizeof(in), out, sizeof(out), NULL));
+	assert_int_equal(0, out[0]);
+	crl_prm_set(page, CRL_PRM_HCA_CAP_ROCE, 1);
+	assert_int_equal(0, scx_cmd(fx->nic, 0, in, sizeof(in), out, sizeof(out), NULL));
+	assert_int_equal(
+		SCX_SYNDROME | SCX_FW_R_CAP_VALUE, crl_prm_get(out, CRL_PRM_CMD_OUT_SYNDROME));
+}
+
+static void
+every_refusal_was_raised(void **state)
+{
+	unsigned missing = 0;
+
+	for (unsigned i = SCX_FW_R_GUEST; i < SCX_FW_R_FLOW_TABLES; i++) {
+		if (scx_fw_refused(i) == 0) {
+			print_error("%s was not raised\n", scx_fw_refusal_name(i));
+			missing++;
+		}
+	}
+	assert_int_equal(0, missing);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(up_and_down, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(pages_and_capabilities, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(event_queues, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(keys, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(registers, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(set_capabilities, guest_new, guest_free),
+		cmocka_unit_test(every_refusal_was_raised),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
