@@ -48,10 +48,15 @@ main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "run"))
 		return cmd_run(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "serve"))
+		return cmd_serve(argc - 1, argv + 1);
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		puts("usage: softcx run [OPTION...] -- PROGRAM [ARGUMENT...]\n\n"
 		     "Runs PROGRAM with a software ConnectX under it. `softcx run --help` lists "
-		     "the options.");
+		     "the options.\n\n"
+		     "       softcx serve --socket PATH [OPTION...]\n\n"
+		     "Serves one as a vfio-user PCI device, for a virtual machine. `softcx serve "
+		     "--help` lists the options.");
 		return 0;
 	}
 	if (argc > 1 && !strcmp(argv[1], "--version")) {

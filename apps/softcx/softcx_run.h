@@ -55,4 +55,7 @@ int run_make_sysfs(const struct run *run);
 /* child.c: runs it to its end; returns its exit status, 128 + signal if one ended it. */
 int run_program(const struct run *run);
 
+/* serve.c: `softcx serve`; the exit status. */
+int cmd_serve(int argc, char **argv);
+
 #endif /* SOFTCX_RUN_H */

@@ -44,7 +44,7 @@ dp_create(struct scx_nic *nic)
 		return -EOPNOTSUPP; /* the plan stays on this side, and none is silently left out */
 	if (nic->cfg.step != NULL) {
 		nic->remote = scx_fw_remote_new(nic);
-		return nic->remote != NULL ? port_set(nic) : -ENOMEM;
+		return nic->remote != NULL ? scx_fw_port_set(nic) : -ENOMEM;
 	}
 	/* Its own pages: the data path's tables are large and start out as zeros either way. */
 	int rc = posix_memalign((void **)&nic->dp, SCX_PAGE, scx_dp_bytes());

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * BAR 0: the initialization segment (PRM: initial_seg), big-endian, and the UAR pages. A UAR page
+ * is memory that the data path looks at; what a driver stores into its registers is put there and
+ * taken by the step that follows. Event queue registers are rung here.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../../gpu_queues/wire/be.h"
+#include "../../../gpu_queues/wire/doorbell.h"
+#include "../log.h"
+#include "pci.h"
+
+#define ISEG_BYTES   0x2000u
+#define CMD_REVISION 5u
+enum {
+	ISEG_FW_REV = 0x0,  /* minor << 16 | major */
+	ISEG_CMD_REV = 0x4, /* revision << 16 | fw subminor */
+	ISEG_CMDQ_HI = 0x10,
+	ISEG_CMDQ_LO = 0x14,  /* address 31:12, nic_interface 9:8, log slots 7:4, log stride 3:0 */
+	ISEG_CMD_RING = 0x18, /* a bit for each slot */
+	ISEG_TIME_HI = 0x1000,
+	ISEG_TIME_LO = 0x1004,
+	ISEG_HEALTH = 0x1010, /* 31:24 syndrome, 23:0 a counter that advances */
+};
+enum { UAR_EQ_ARM = 0x40, UAR_EQ_CI = 0x48 };
+#define HEALTH_NS     100000000u
+#define SEND_REGS_END 0xc00u
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint32_t
+iseg(const struct pci_dev *d, uint64_t off)
+{
+	switch (off) {
+	case ISEG_FW_REV:
+		return (uint32_t)d->fw_minor << 16 | d->fw_major;
+	case ISEG_CMD_REV:
+		return CMD_REVISION << 16 | d->fw_sub;
+	case ISEG_CMDQ_HI:
+		return d->cmdq_hi;
+	case ISEG_CMDQ_LO:
+		return (uint32_t)(d->cmdq & 0xfffff000) | d->nic_interface << 8 |
+		       PCI_CMDQ_LOG_SLOTS << 4 | PCI_CMDQ_LOG_STRIDE;
+	case ISEG_TIME_HI:
+		return (uint32_t)(now_ns() >> 32);
+	case ISEG_TIME_LO:
+		return (uint32_t)now_ns();
+	case ISEG_HEALTH:
+		return (uint32_t)(now_ns() / HEALTH_NS) & 0xffffff;
+	}
+	return 0; /* initialized, healthy */
+}
+
+int
+pci_bar_read(struct pci_dev *d, uint64_t off, uint32_t n, uint8_t *to)
+{
+	if (off > PCI_BAR_BYTES || n > PCI_BAR_BYTES - off)
+		return -EINVAL;
+	memset(to, 0, n);
+	for (uint32_t i = 0; i < n && off + i < ISEG_BYTES; i++) {
+		uint64_t at = off + i;
+
+		to[i] = (uint8_t)(iseg(d, at & ~3ull) >> (24 - at % 4 * 8));
+	}
+	return 0;
+}
+
+static uint32_t
+be32(const uint8_t *p)
+{
+	crl_be32 be;
+
+	memcpy(&be, p, sizeof(be));
+	return crl_from_be32(be);
+}
+
+static void
+iseg_write(struct pci_dev *d, uint64_t off, uint32_t v)
+{
+	switch (off) {
+	case ISEG_CMDQ_HI:
+		d->cmdq_hi = v;
+		break;
+	case ISEG_CMDQ_LO:
+		d->cmdq = (uint64_t)d->cmdq_hi << 32 | (v & 0xfffff000);
+		d->nic_interface = v >> 8 & 3;
+		break;
+	case ISEG_CMD_RING:
+		pci_cmdq_ring(d, v);
+		break;
+	}
+}
+
+/* A register of 8 bytes, which may come in two messages; the data path takes all or nothing. */
+static void
+ring(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
+{
+	uint8_t bytes[8];
+
+	if (n == 4 && off % 8 == 0) {
+		d->half.at = off;
+		memcpy(d->half.bytes, from, 4);
+		return;
+	}
+	if (n == 4) {
+		if (d->half.at != off - 4)
+			return; /* half of a BlueFlame block */
+		memcpy(bytes, d->half.bytes, 4);
+		memcpy(bytes + 4, from, 4);
+		off -= 4;
+	} else {
+		memcpy(bytes, from, 8);
+	}
+	d->half.at = 0;
+	memcpy(d->uar + off, bytes, 8);
+	scx_nic_poll(d->nic);
+}
+
+static void
+uar_write(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
+{
+	uint32_t reg = (uint32_t)(off % PCI_PAGE), v;
+
+	if ((reg == UAR_EQ_ARM || reg == UAR_EQ_CI) && n >= 4) {
+		v = be32(from);
+		scx_eq_doorbell(d->nic, v >> 24, v & 0xffffff, reg == UAR_EQ_ARM);
+		return;
+	}
+	if (n != 4 && n != 8)
+		return;
+	if ((reg & ~7u) == CRL_UAR_CQ_ARM || (reg >= CRL_UAR_BF_REG && reg < SEND_REGS_END &&
+						     (reg % CRL_UAR_BF_REG_BYTES & ~7u) == 0))
+		ring(d, off, n, from);
+}
+
+int
+pci_bar_write(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
+{
+	if (off > PCI_BAR_BYTES || n > PCI_BAR_BYTES - off)
+		return -EINVAL;
+	if (off >= PCI_UAR_FIRST * PCI_PAGE)
+		uar_write(d, off, n, from);
+	else if (off < ISEG_BYTES && off % 4 == 0)
+		for (uint32_t i = 0; i + 4 <= n; i += 4)
+			iseg_write(d, off + i, be32(from + i));
+	return 0;
+}

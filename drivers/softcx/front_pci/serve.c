@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loop: messages of the client, then steps of the data path, then a short wait when neither has
+ * anything to do. When a client goes, all that it had is taken from the NIC, and the next client
+ * finds a new one.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../log.h"
+#include "../wire.h"
+#include "pci.h"
+#include "serve.h"
+
+#define IDLE_MS	      1	 /* a frame from the wire waits no longer */
+#define BUSY_TURNS    64 /* without work before the loop waits */
+#define ACCEPT_MS     100
+#define CLIENT_WAIT_S 10 /* for the rest of a message, or for room for an answer */
+
+static int
+listen_at(const char *path, int *sock)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int s, rc;
+
+	if (strlen(path) >= sizeof(a.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(a.sun_path, path, strlen(path));
+	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s < 0)
+		return -errno;
+	if (bind(s, (struct sockaddr *)&a, sizeof(a)) != 0 || listen(s, 1) != 0) {
+		rc = -errno;
+		close(s);
+		return rc;
+	}
+	*sock = s;
+	return 0;
+}
+
+static int
+accept_one(int listener, const volatile int *stop)
+{
+	const struct timeval wait = {.tv_sec = CLIENT_WAIT_S};
+
+	while (!*stop) { /* forever: until there is a client, or stop */
+		struct pollfd p = {.fd = listener, .events = POLLIN};
+		int s;
+
+		if (poll(&p, 1, ACCEPT_MS) <= 0)
+			continue;
+		s = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (s < 0)
+			continue;
+		setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+		setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+		return s;
+	}
+	return -1;
+}
+
+static void
+serve_client(struct pci_dev *d, int s, const volatile int *stop)
+{
+	unsigned idle = 0;
+	int rc = 0;
+
+	while (!*stop && rc == 0) { /* forever: until the client goes, or stop */
+		struct pollfd p = {.fd = s, .events = POLLIN};
+		int n = poll(&p, 1, idle > BUSY_TURNS ? IDLE_MS : 0);
+
+		if (n > 0) {
+			rc = pci_message(d, s);
+			idle = 0;
+		}
+		if (d->nic == NULL)
+			break; /* a reset that failed */
+		if (scx_nic_poll(d->nic) > 0)
+			idle = 0;
+		else
+			idle++;
+	}
+	if (rc != 0 && rc != -ECONNRESET)
+		scx_log(d->cfg.name, "the client goes: %s", strerror(-rc));
+}
+
+int
+scx_serve(const struct scx_nic_cfg *cfg, const char *socket_path, const volatile int *stop)
+{
+	struct pci_dev *d = calloc(1, sizeof(*d));
+	int listener = -1, s, rc = -ENOMEM;
+
+	if (d == NULL)
+		goto no_device;
+	rc = listen_at(socket_path, &listener);
+	if (rc != 0)
+		goto no_device;
+	rc = pci_dev_init(d, cfg);
+	if (rc != 0)
+		goto no_device;
+	scx_log(cfg->name, "serves vfio-user at %s", socket_path);
+	while (rc == 0 && (s = accept_one(listener, stop)) >= 0) {
+		serve_client(d, s, stop);
+		close(s);
+		/* The NIC lets go of the memory before it is taken away. */
+		rc = *stop ? 0 : pci_dev_reset(d);
+		pci_dev_disconnect(d);
+	}
+	pci_dev_fini(d);
+	if (d->wire != NULL)
+		d->wire->ops->close(d->wire);
+	goto out;
+no_device:
+	if (cfg->wire != NULL)
+		cfg->wire->ops->close(cfg->wire);
+out:
+	if (listener >= 0) {
+		close(listener);
+		unlink(socket_path);
+	}
+	free(d);
+	return rc;
+}
