@@ -101,7 +101,7 @@ dr_check_gpu_data(struct doctor *d)
 	bool is_open, peermem = dr_exists(d, "sys/module/nvidia_peermem");
 	long v = driver(d, &is_open, line, sizeof(line));
 	unsigned major = 0, minor = 0;
-	bool new_kernel, dmabuf;
+	bool new_kernel, dmabuf, libcuda = true;
 	struct dr_finding *f;
 
 	if (!have_driver(d))
@@ -110,6 +110,9 @@ dr_check_gpu_data(struct doctor *d)
 	sscanf(kernel, "Linux version %u.%u", &major, &minor);
 	new_kernel = major > 5 || (major == 5 && minor >= 12);
 	dmabuf = is_open && v >= DMABUF_DRIVER_MIN && new_kernel;
+	for (unsigned i = 0; i < d->nr_gpus; i++)
+		libcuda &= dr_fact_number(d, 1, "cuda.%s.dma_buf", d->gpu[i].pci.bdf) != 0;
+	dmabuf &= libcuda;
 	if (dmabuf) {
 		f = dr_find(d, DR_OK, "dmabuf", "", "GPU memory reaches the NIC as dma-buf");
 	} else if (peermem) {
@@ -122,10 +125,12 @@ dr_check_gpu_data(struct doctor *d)
 		f = dr_find(d, DR_STOP, "no_way", "", "nothing takes GPU memory to the NIC");
 		dr_fix(f, "%s; or, with NVIDIA's OFED: modprobe nvidia-peermem",
 			!new_kernel ? "kernel 5.12 or newer"
+			: !libcuda  ? "a GPU or driver whose DMA_BUF_SUPPORTED is 1"
 				    : "the driver's open modules, 515 or newer");
 	}
-	dr_evidence(f, "driver %ld, %s modules; kernel %u.%u; nvidia_peermem %s", v,
-		is_open ? "open" : "closed", major, minor, peermem ? "loaded" : "not loaded");
+	dr_evidence(f, "driver %ld, %s modules; kernel %u.%u; nvidia_peermem %s; libcuda %s", v,
+		is_open ? "open" : "closed", major, minor, peermem ? "loaded" : "not loaded",
+		libcuda ? "does not object" : "says DMA_BUF_SUPPORTED 0");
 	judge_attributes(d);
 }
 

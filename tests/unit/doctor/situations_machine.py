@@ -56,6 +56,12 @@ def gpu_without_gpudirect(m):
 
 
 @situation
+def gpu_without_dmabuf(m):
+    """stop gpu-data.no_way"""
+    m.facts[f"cuda.{GPU}.dma_buf"] = "0"
+
+
+@situation
 def no_peer_mapping_override(m):
     """stop gpu-control.no_override"""
     m.put("proc/driver/nvidia/params", 'EnableMSI: 1\nRegistryDwords: ""\n')
