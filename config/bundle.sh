@@ -65,7 +65,8 @@ for p in "${pmds[@]}"; do
 	soname=$(objdump -p "$f" | awk '/SONAME/ { print $2 }')
 	cp "$f" "$b/lib/$soname"
 	# one file, two names: a second copy of a plugin would be a second set of its globals
-	ln -s "../$soname" "$b/lib/pmds/$soname"
+	# EAL takes from a folder only what ends in .so or .so.ABI, as librte_net_mlx5.so.23.0
+	ln -s "../$soname" "$b/lib/pmds/$(basename "$f")"
 done
 
 [ ! -e "$b/lib/librte_gpu_crl.so" ] || ln -s ../librte_gpu_crl.so "$b/lib/pmds/librte_gpu_crl.so"
