@@ -27,16 +27,17 @@ packets(const struct program_cfg *cfg, const struct nic *nics, bool drops)
 
 /* What the control loop does with an error: waits for the stream to stand still, resets, re-arms.
  */
-static void
+static bool
 mend(struct crl_watch *w, struct nic *failed)
 {
 	if (!crl_control_parked(w))
-		return;
+		return false;
 	nic_reset_send(failed);
 	if (crl_control_rearm(w) != 0)
 		hb_refuse("re-arm was refused");
 	/* What was in flight is lost; the next frame that leaves is the next that enters. */
 	failed->next = NIC_NEVER;
+	return true;
 }
 
 static void
@@ -45,6 +46,7 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 	struct crl_watch w[PROGRAM_QUEUES_MAX];
 	const struct crl_engine *e = crl_engine_find(cfg->engine);
 	bool drops = !(e->needs & CRL_Q_TX), failed = false, parked = false;
+	bool mended = !cfg->fail;
 	struct crl_note note[NOTES];
 	uint32_t i, looks;
 	int n, k;
@@ -57,7 +59,8 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 		w[i].error[0] = &nics[i].q->error[CRL_QERROR_RQ];
 		w[i].error[1] = &tx->q->error[CRL_QERROR_SQ];
 	}
-	for (looks = 0; looks < LOOKS_MAX && packets(cfg, nics, drops) < cfg->packets; looks++) {
+	for (looks = 0; looks < LOOKS_MAX && (packets(cfg, nics, drops) < cfg->packets || !mended);
+		looks++) {
 		n = crl_control_step(w, cfg->queues, looks, LOOKS_MAX, note, NOTES);
 		for (k = 0; k < n; k++)
 			failed |= note[k].type == CRL_NOTE_ERROR;
@@ -66,7 +69,7 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 			nics[0].fail_at = nics[0].sq_at;
 		i = e->needs & CRL_Q_RX ? cfg->queues - 1u : 0;
 		if (failed && nics[0].failed)
-			mend(&w[i], &nics[0]);
+			mended |= mend(&w[i], &nics[0]);
 		if (looks % 4096u == 4095u) {
 			parked = !parked;
 			crl_control_park(&w[1 % cfg->queues], parked);

@@ -266,6 +266,7 @@ static const struct {
 	{"io", {make_udp, check_io}},
 	{"macswap", {make_udp, check_macswap}},
 	{"pingpong", {make_pong, check_ping}},
+	{"naive_poll", {make_udp, check_nothing}},
 	{"rxonly", {make_udp, check_nothing}},
 	{"share", {make_nothing, check_share}},
 	{"split", {make_udp, check_split}},
