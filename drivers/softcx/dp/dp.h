@@ -43,6 +43,7 @@ struct scx_dp_sq {
 	uint32_t log_depth; /* of 64-byte WQEBBs */
 	uint8_t flush_in_error;
 	uint8_t allow_mpw; /* allow_multi_pkt_send_wqe */
+	uint8_t allow_tso; /* max_lso_cap was offered to whoever made the queue */
 	uint8_t min_inline_mode;
 	uint8_t state; /* PRM: 0 RST, 1 RDY, 3 ERR */
 };

@@ -76,7 +76,8 @@ scx_check_ctrl(
 			dp, sq, q, SCX_DP_R_WQE_QPN, CRL_SYND_LOCAL_QP_OP, w1 >> 8, sq->q.sqn);
 	if (SCX_UNLIKELY(w0 >> 24 != 0 ||
 			 (q->opcode != CRL_OPCODE_SEND && q->opcode != CRL_OPCODE_EMPW &&
-				 q->opcode != CRL_OPCODE_NOP)))
+				 q->opcode != CRL_OPCODE_NOP &&
+				 (q->opcode != CRL_OPCODE_TSO || !sq->q.allow_tso))))
 		return q->opcode == CRL_OPCODE_TSO && w0 >> 24 == 0
 			       ? scx_wqe_refuse(dp, sq, q, SCX_DP_R_WQE_TSO, CRL_SYND_LOCAL_QP_OP,
 					 q->bytes >= 32 ? scx_get_be16(q->w + 22) : 0, ds)

@@ -28,7 +28,7 @@
 		"write the SQ number into qpn_ds") \
 	X(WQE_OPCODE, "opcode 0x%llx with modifier 0x%llx is not one of this NIC's", \
 		"use SEND 0x0a, NOP 0x00, enhanced MPW 0x29; look at the capabilities") \
-	X(WQE_TSO, "TSO (mss %llu, ds %llu), which the capabilities do not offer", \
+	X(WQE_TSO, "TSO (mss %llu, ds or bytes %llu): not offered, not TCP, or too much", \
 		"segment in software") \
 	X(WQE_MPW_OFF, "enhanced MPW (ds %llu) in an SQ that does not allow it (state %llu)", \
 		"set allow_multi_pkt_send_wqe in the SQ context") \

@@ -315,6 +315,9 @@ scx_send_fault(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
 	return true;
 }
 
+SCX_SLOW bool scx_send_tso(
+	struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q); /* tso.h */
+
 /* Execute the next WQE of the queue. A WQE that fails sends none of its frames. */
 SCX_FN void
 scx_send_next(struct scx_dp *dp, struct scx_sq *sq)
@@ -336,6 +339,8 @@ scx_send_next(struct scx_dp *dp, struct scx_sq *sq)
 		ok = scx_send_empw(dp, sq, &q);
 	else if (q.opcode == CRL_OPCODE_SEND)
 		ok = scx_send_one(dp, sq, &q);
+	else if (q.opcode == CRL_OPCODE_TSO)
+		ok = scx_send_tso(dp, sq, &q);
 	else
 		ok = true; /* NOP */
 	if (SCX_UNLIKELY(!ok)) {
@@ -347,5 +352,7 @@ scx_send_next(struct scx_dp *dp, struct scx_sq *sq)
 		scx_done(
 			dp, sq, &q, q.ce == CRL_WQE_CE_ALWAYS ? SCX_DONE_OK : SCX_DONE_EVENT, 0, 0);
 }
+
+#include "tso.h" /* which needs all of the above */
 
 #endif /* SCX_DP_SEND_H */

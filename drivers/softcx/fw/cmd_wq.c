@@ -84,7 +84,7 @@ fill_sq(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *sqc, struct s
 	sq->allow_mpw = (uint8_t)crl_prm_get(sqc, CRL_PRM_SQC_ALLOW_MULTI_PKT_SEND_WQE);
 	/* mlx5_core sends enhanced MPW without saying so before; real cards let it. */
 	if (c->nic->cfg.guest != NULL && c->uid == 0)
-		sq->allow_mpw = 1;
+		sq->allow_mpw = sq->allow_tso = 1;
 	sq->min_inline_mode = (uint8_t)crl_prm_get(sqc, CRL_PRM_SQC_MIN_WQE_INLINE_MODE);
 	if (scx_fw_get_hold(c, obj, SCX_FW_CQ, sq->cqn) == NULL ||
 		(!without_tis(c, sqc) &&
