@@ -36,7 +36,7 @@ refused()
 	refused "0000:99:00.0 twice" -- "$softcx" run -- "$program" $eal -a 99:00.0 -a 0000:99:00.0
 	refused "--no-pci" -- "$softcx" run -- "$program" $eal --no-pci
 	refused "leave no mlx5 device" -- "$softcx" run -- "$program" $eal -b 0000:99:00.0
-	refused "rte_eal_init refused" -- "$softcx" run -- "$program" $eal --no-such-option
+	refused "rte_eal_init failed" -- "$softcx" run -- "$program" $eal --no-such-option
 	refused "dv_flow_en=1" -- "$softcx" run -- "$program" $eal -a 99:00.0,dv_flow_en=2
 	refused "cmd_fd is Carillon's" -- "$softcx" run -- "$program" $eal -a 99:00.0,cmd_fd=3
 	refused "nonsense=1" -- "$softcx" run -- "$program" $eal -a 99:00.0,nonsense=1
