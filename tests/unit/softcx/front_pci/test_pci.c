@@ -379,7 +379,8 @@ static void
 delivery_errors(void **state)
 {
 	struct client *c = *state;
-	CRL_ALIGNAS(8) uint8_t in[16 + 8 * 512] = {0}; /* all that prepare() copies of a length too long */
+	/* All that prepare() copies, whatever length it is told. */
+	CRL_ALIGNAS(8) uint8_t in[16 + 8 * 512] = {0};
 	uint8_t *s;
 
 	hello(c);
