@@ -21,6 +21,11 @@ typedef uint16_t CRL_MAY_ALIAS crl_mem16;
 typedef uint32_t CRL_MAY_ALIAS crl_mem32;
 typedef uint64_t CRL_MAY_ALIAS crl_mem64;
 
+/* Packet bytes as the host loads them: whole, from any even address. */
+struct CRL_MAY_ALIAS __attribute__((__packed__, __aligned__(2))) crl_pkt64 {
+	uint64_t v;
+};
+
 /* Sixteen bytes, what one store to a ring writes. */
 struct CRL_MAY_ALIAS crl_seg {
 	CRL_ALIGNAS(16) uint64_t q[2];
@@ -49,6 +54,18 @@ CRL_FN uint64_t
 crl_ld64(const void *p)
 {
 	return *(const volatile crl_mem64 *)p;
+}
+
+/* Eight bytes of a packet, from an even address: on a GPU four loads, on the host one. */
+CRL_FN uint64_t
+crl_ld_pkt64(const uint8_t *p)
+{
+#if defined(__CUDA_ARCH__)
+	return (uint64_t)crl_ld16(p) | (uint64_t)crl_ld16(p + 2) << 16 |
+	       (uint64_t)crl_ld16(p + 4) << 32 | (uint64_t)crl_ld16(p + 6) << 48;
+#else
+	return ((const volatile struct crl_pkt64 *)p)->v;
+#endif
 }
 
 CRL_FN void

@@ -20,7 +20,7 @@
 
 /* Raised whenever the layout or the meaning of a struct below changes: host and device object must
  * agree. */
-#define CRL_DEV_ABI 1u /* since: first light */
+#define CRL_DEV_ABI 2u /* 1: first light; 2: crl_sq.inline_hdr */
 
 enum crl_st {
 	CRL_OK = 0,
@@ -68,6 +68,9 @@ struct crl_sq {
 	uint32_t flags;	       /* CRL_SQ_* */
 	uint32_t inline_max;   /* frames up to so many bytes travel inside the WQE; 0: none. Needs
 				  CRL_SQ_EMPW */
+	uint32_t inline_hdr;   /* bytes of each frame's front that the NIC wants in the WQE: 0 or
+				  CRL_INLINE_HDR_L2, and then without CRL_SQ_EMPW */
+	uint32_t rsvd;
 	/* Owned by the engine; each is a WQEBB index, ci <= completed <= rung <= posted <= pi <= ci
 	 * + depth. */
 	uint64_t pi;	    /* next to reserve */
@@ -83,6 +86,8 @@ struct crl_sq {
 	uint32_t state;	      /* enum crl_qs */
 	struct crl_cq cq;
 };
+
+#define CRL_INLINE_HDR_L2 18u /* Ethernet and VLAN header, what net_mlx5 inlines for that mode */
 
 #define CRL_SQ_EMPW 1u /* the NIC takes enhanced multi-packet sends (opcode 0x29) on this queue */
 

@@ -7,9 +7,10 @@
  * lane make one segment of a WQE. A WQE may run over the end of the ring: segments are placed one
  * by one, and so is inlined packet data.
  *
- * Two kinds of send: SEND (0x0a), one frame from one or more pieces of memory, and enhanced
- * multi-packet send (0x29), many frames under one control segment, each by pointer or inlined. Both
- * write the bytes that net_mlx5 writes for the same frames, which tests/golden holds them to.
+ * Two kinds of send: SEND (0x0a), one frame, from one or more pieces of memory, with its first
+ * bytes or all of it inlined, and enhanced multi-packet send (0x29), many frames under one control
+ * segment, each by pointer or inlined. Both write the bytes that net_mlx5 writes for the same
+ * frames, which tests/golden holds them to. RDMA writes are qp_post.h's.
  */
 #ifndef CRL_SQ_POST_H
 #define CRL_SQ_POST_H
@@ -30,6 +31,9 @@ struct crl_piece {
 #define CRL_SEND_PIECES_MAX (CRL_WQE_DS_MAX - 2u) /* control and Ethernet segment take two */
 /* Shorter frames go by pointer: a NIC refuses to parse inlined data that ends within 18 bytes. */
 #define CRL_INLINE_MIN 19u
+/* What a SEND carries in itself at most: 62 segments less the 14 bytes before the frame. */
+#define CRL_INLINE_SEND_MAX ((CRL_WQE_DS_MAX - 1u) * CRL_WQE_SEG_BYTES - 14u)
+CRL_STATIC_ASSERT(CRL_INLINE_SEND_MAX <= CRL_ETH_INLINE_MASK, "the size word has ten bits");
 
 /* Control segment. index: of the WQE's first WQEBB. ce: CRL_WQE_CE_*. */
 CRL_FN struct crl_seg
@@ -67,13 +71,22 @@ crl_seg_data(uint32_t len, uint32_t lkey, uint64_t iova)
 	return s;
 }
 
-/* Bytes [at, at + 2) of a frame of len bytes, zero behind its end. */
+/* Bytes [at, at + 8) of a frame of len bytes, zero behind its end; at is even. */
 CRL_FN uint64_t
-crl_inline_pair(const uint8_t *data, uint32_t len, uint32_t at)
+crl_inline_eight(const uint8_t *data, uint32_t len, uint32_t at)
 {
-	if (at + 2u <= len)
-		return crl_ld16(data + at);
-	return at < len ? crl_ld8(data + at) : 0;
+	uint64_t v = 0;
+	uint32_t i;
+
+	if (at + 8u <= len)
+		return crl_ld_pkt64(data + at);
+	for (i = 0; i < 8u && at + i < len; i += 2u) {
+		if (at + i + 2u <= len)
+			v |= (uint64_t)crl_ld16(data + at + i) << 8u * i;
+		else
+			v |= (uint64_t)crl_ld8(data + at + i) << 8u * i;
+	}
+	return v;
 }
 
 /* Segment k of an inlined frame: a four-byte count, then the bytes, zeros up to the segment's end.
@@ -81,20 +94,67 @@ crl_inline_pair(const uint8_t *data, uint32_t len, uint32_t at)
 CRL_FN struct crl_seg
 crl_seg_inline(const uint8_t *data, uint32_t len, uint32_t k)
 {
+	uint32_t at = k * CRL_WQE_SEG_BYTES - 4u; /* of the segment's first byte; not for k = 0 */
 	struct crl_seg s;
-	uint32_t i, at;
 
-	s.q[0] = 0;
-	s.q[1] = 0;
-	for (i = 0; i < 8u; i++) {
-		if (k == 0 && i < 2u)
-			continue;
-		at = k * CRL_WQE_SEG_BYTES + 2u * i - 4u;
-		s.q[i / 4u] |= crl_inline_pair(data, len, at) << 16u * (i % 4u);
-	}
 	if (k == 0)
-		s.q[0] |= crl_bswap32(len | CRL_WQE_INLINE);
+		s.q[0] = crl_bswap32(len | CRL_WQE_INLINE) |
+			 (crl_inline_eight(data, len < 4u ? len : 4u, 0)) << 32;
+	else
+		s.q[0] = crl_inline_eight(data, len, at);
+	s.q[1] = crl_inline_eight(data, len, at + 8u);
 	return s;
+}
+
+/*
+ * Segment k of an Ethernet segment that begins a frame: the frame's first hdr bytes, at most
+ * CRL_INLINE_SEND_MAX, follow the size word and run on into the next segments. hdr 0:
+ * crl_seg_eth().
+ */
+CRL_FN struct crl_seg
+crl_seg_eth_inline(uint32_t cs_flags, const uint8_t *data, uint32_t hdr, uint32_t k)
+{
+	struct crl_seg s;
+
+	if (k == 0) {
+		s = crl_seg_eth(cs_flags);
+		s.q[1] = (uint64_t)crl_bswap16((uint16_t)hdr) << 32 |
+			 crl_inline_eight(data, hdr < 2u ? hdr : 2u, 0) << 48;
+		return s;
+	}
+	s.q[0] = crl_inline_eight(data, hdr, k * CRL_WQE_SEG_BYTES - 14u);
+	s.q[1] = crl_inline_eight(data, hdr, k * CRL_WQE_SEG_BYTES - 6u);
+	return s;
+}
+
+/* Segments that an Ethernet segment with hdr inlined bytes takes. */
+CRL_FN uint32_t
+crl_eth_segs(uint32_t hdr)
+{
+	return (hdr + 14u + CRL_WQE_SEG_BYTES - 1u) / CRL_WQE_SEG_BYTES;
+}
+
+/* Bytes of a frame that a SEND on this queue carries itself, when its first piece has len bytes. */
+CRL_FN uint32_t
+crl_send_hdr(const struct crl_sq *sq, uint32_t len)
+{
+	return len < sq->inline_hdr ? len : sq->inline_hdr;
+}
+
+/* Segments of a SEND of nr pieces whose first, of len bytes, has its first hdr bytes inlined. */
+CRL_FN uint32_t
+crl_send_ds(uint32_t hdr, uint32_t len, uint32_t nr)
+{
+	return 1u + crl_eth_segs(hdr) + nr - (hdr != 0 && hdr == len);
+}
+
+/* Segment k, at least 1, of a SEND of one piece with its first hdr bytes inlined. */
+CRL_FN struct crl_seg
+crl_seg_send(const struct crl_piece *frame, uint32_t hdr, uint32_t cs_flags, uint32_t k)
+{
+	if (k <= crl_eth_segs(hdr))
+		return crl_seg_eth_inline(cs_flags, frame->data, hdr, k - 1u);
+	return crl_seg_data(frame->len - hdr, frame->lkey, frame->iova + hdr);
 }
 
 /* Segments that a frame takes in a multi-packet send when frames up to inline_max bytes are
@@ -158,22 +218,49 @@ crl_sq_put_ctrl(struct crl_sq *sq, uint64_t pi, uint32_t opcode, uint32_t ds, ui
 	}
 }
 
+/* What the two below have in common: hdr bytes of the first piece are inlined. */
+CRL_FN void
+crl_sq_put_send_hdr(struct crl_sq *sq, uint64_t pi, const struct crl_piece *piece, uint32_t nr,
+	uint32_t hdr, uint32_t cs_flags, bool signal, uint64_t cookie)
+{
+	uint32_t ds = crl_send_ds(hdr, piece[0].len, nr), k, first = ds - (nr - 1u);
+
+	for (k = 1; k < first; k++)
+		crl_st_seg(crl_sq_seg(sq, pi, k), crl_seg_send(piece, hdr, cs_flags, k));
+	for (k = 1; k < nr; k++)
+		crl_st_seg(crl_sq_seg(sq, pi, first + k - 1u),
+			crl_seg_data(piece[k].len, piece[k].lkey, piece[k].iova));
+	signal = signal || crl_sq_signal_due(sq, 1, crl_wqebbs(ds));
+	crl_sq_put_ctrl(sq, pi, CRL_OPCODE_SEND, ds, 1, signal, cookie);
+}
+
 /*
- * One frame from nr pieces (1 to CRL_SEND_PIECES_MAX) into the crl_wqebbs(2 + nr) WQEBBs reserved
- * at pi. signal: ask for a CQE; asked for anyway when the signalling rule says so.
+ * One frame from nr pieces (1 to CRL_SEND_PIECES_MAX, one less where headers are inlined) into the
+ * crl_wqebbs(crl_send_ds()) WQEBBs reserved at pi, which for one piece is one. On a queue with
+ * inline_hdr the first piece has data, and at least so many bytes if there are more. signal: ask
+ * for a CQE; asked for anyway when the signalling rule says so.
  */
 CRL_FN void
 crl_sq_put_send(struct crl_sq *sq, uint64_t pi, const struct crl_piece *piece, uint32_t nr,
 	uint32_t cs_flags, bool signal, uint64_t cookie)
 {
-	uint32_t i;
+	uint32_t hdr = crl_send_hdr(sq, piece[0].len);
 
-	crl_st_seg(crl_sq_seg(sq, pi, 1), crl_seg_eth(cs_flags));
-	for (i = 0; i < nr; i++)
-		crl_st_seg(crl_sq_seg(sq, pi, 2u + i),
-			crl_seg_data(piece[i].len, piece[i].lkey, piece[i].iova));
-	signal = signal || crl_sq_signal_due(sq, 1, crl_wqebbs(2u + nr));
-	crl_sq_put_ctrl(sq, pi, CRL_OPCODE_SEND, 2u + nr, 1, signal, cookie);
+	CRL_ASSERT(hdr == 0 || (piece[0].data && (hdr == sq->inline_hdr || nr == 1u)));
+	crl_sq_put_send_hdr(sq, pi, piece, nr, hdr, cs_flags, signal, cookie);
+}
+
+/*
+ * One frame of up to CRL_INLINE_SEND_MAX bytes that travels in the WQE altogether, behind the
+ * Ethernet segment's size word: its memory is free again when this returns. Into the
+ * crl_wqebbs(1 + crl_eth_segs(len)) WQEBBs reserved at pi.
+ */
+CRL_FN void
+crl_sq_put_send_inline(struct crl_sq *sq, uint64_t pi, const struct crl_piece *frame,
+	uint32_t cs_flags, bool signal, uint64_t cookie)
+{
+	CRL_ASSERT(frame->len <= CRL_INLINE_SEND_MAX);
+	crl_sq_put_send_hdr(sq, pi, frame, 1, frame->len, cs_flags, signal, cookie);
 }
 
 /*

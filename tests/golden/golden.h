@@ -11,7 +11,9 @@
 #include "../../gpu_queues/queue.h"
 #include "watch.h"
 
-enum golden_setting { GOLDEN_SEND, GOLDEN_EMPW, GOLDEN_INLINE };
+enum golden_setting { GOLDEN_SEND, GOLDEN_EMPW, GOLDEN_INLINE, GOLDEN_HEADER, GOLDEN_WHOLE };
+
+#define GOLDEN_WHOLE_MAX 290u /* what net_mlx5 inlines into a SEND by default */
 
 struct golden {
 	enum golden_setting setting;

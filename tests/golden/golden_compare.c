@@ -128,6 +128,23 @@ fit_of(const struct golden *g, const struct crl_piece *piece, uint32_t nr, uint3
 	return crl_empw_fit(&g->ours, piece, nr, CRL_WQE_DS_MAX, ds);
 }
 
+/* net_mlx5's SEND of ds segments made again from one frame. */
+static void
+send_again(struct golden *g, uint64_t pi, const struct rte_mbuf *m, uint32_t ds, bool signal,
+	uint8_t *padding)
+{
+	struct crl_piece piece[CRL_WQE_DS_MAX];
+	uint32_t nr = pieces_of(g, m, piece), cs = cs_flags_of(m->ol_flags), end;
+
+	if (g->setting != GOLDEN_WHOLE || nr != 1 || piece[0].len > GOLDEN_WHOLE_MAX) {
+		crl_sq_put_send(&g->ours, pi, piece, nr, cs, signal, 0);
+		return;
+	}
+	crl_sq_put_send_inline(&g->ours, pi, piece, cs, signal, 0);
+	end = 30 + piece[0].len;
+	memset(padding + end, 1, ds * CRL_WQE_SEG_BYTES > end ? ds * CRL_WQE_SEG_BYTES - end : 0);
+}
+
 uint32_t
 golden_compare(struct golden *g, struct rte_mbuf **m, uint32_t left)
 {
@@ -149,8 +166,7 @@ golden_compare(struct golden *g, struct rte_mbuf **m, uint32_t left)
 		return 0;
 	}
 	if (crl_wqe_opcode(ctrl) == CRL_OPCODE_SEND) {
-		nr = pieces_of(g, m[0], piece);
-		crl_sq_put_send(&g->ours, pi, piece, nr, cs_flags_of(m[0]->ol_flags), signal, 0);
+		send_again(g, pi, m[0], ds, signal, padding);
 	} else if (crl_wqe_opcode(ctrl) == CRL_OPCODE_EMPW) {
 		n = empw_frames(theirs, ds, padding);
 		for (uint32_t i = 0; i < n && i < left; i++)

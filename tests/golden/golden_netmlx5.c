@@ -5,10 +5,12 @@
  * this program reads its send ring, found by watch.c, and lets crl_sq_put_send() and
  * crl_sq_put_empw() write the same frames into a ring of their own.
  *
- *   golden_netmlx5 send|empw|inline EAL-OPTIONS...
+ *   golden_netmlx5 send|empw|inline|header|whole EAL-OPTIONS...
  *
  * send: devargs txq_mpw_en=0,txq_inline_max=0. empw: net_mlx5's defaults with few queues. inline:
- * the same with txqs_min_inline=0, which is what many queues have. The caller gives the devargs.
+ * the same with txqs_min_inline=0, which is what many queues have. header: txq_inline_min=18 and
+ * no more inlined, as for a NIC that wants layer 2 headers inlined. whole: SENDs with
+ * txqs_min_inline=0. The caller gives the devargs.
  * Bytes not compared, and why: masks[] in golden_compare.c.
  */
 #include <stdio.h>
@@ -27,7 +29,7 @@
 #include "../../gpu_queues/ring.h"
 #include "golden.h"
 
-#define DESCRIPTORS	128  /* small, so that the bursts below go round the ring */
+#define DESCRIPTORS	128 /* small, so that the bursts below go round the ring */
 #define BURST_MAX	40
 #define ROUNDS_MAX	2000
 #define NET_MLX5_INLINE 268u /* txq_inline_mpw: 4 * 64 + 12 by default */
@@ -114,12 +116,20 @@ burst(struct golden *g, const struct frame *f, uint32_t n)
 		rte_pktmbuf_free(m[i]);
 }
 
+/* Whether a frame of several pieces keeps them: in the other settings net_mlx5 puts them together,
+ * as it does with what an inlined header leaves of a first piece if that is 12 bytes or less. */
+static bool
+one_by_one(const struct golden *g)
+{
+	return g->setting != GOLDEN_INLINE && g->setting != GOLDEN_WHOLE;
+}
+
 /* Lengths where something changes, then offloads, pieces and burst sizes by chance. */
 static void
 all_bursts(struct golden *g, uint32_t seed)
 {
 	static const uint16_t lengths[] = {20, 42, 59, 60, 61, 64, 65, 76, 77, 128, 200, 267, 268,
-		269, 300, 1000, 1514};
+		269, 289, 290, 291, 300, 1000, 1514};
 	static const uint64_t offloads[] = {0, 0, RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM,
 		RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_UDP_CKSUM,
 		RTE_MBUF_F_TX_IPV6 | RTE_MBUF_F_TX_TCP_CKSUM};
@@ -137,10 +147,11 @@ all_bursts(struct golden *g, uint32_t seed)
 
 		for (uint32_t i = 0; i < n; i++) {
 			f[i].len = lengths[rand_r(&seed) % RTE_DIM(lengths)];
-			f[i].segs = pieces && g->setting != GOLDEN_INLINE && f[i].len > 60 ?
-				1 + (uint32_t)rand_r(&seed) % 4 : 1;
-			f[i].offload = mixed ? offloads[rand_r(&seed) % RTE_DIM(offloads)] :
-				offload;
+			f[i].segs = pieces && one_by_one(g) && f[i].len > 128
+					    ? 1 + (uint32_t)rand_r(&seed) % 4
+					    : 1;
+			f[i].offload =
+				mixed ? offloads[rand_r(&seed) % RTE_DIM(offloads)] : offload;
 			if (g->no_csum)
 				f[i].offload = 0;
 		}
@@ -155,9 +166,9 @@ all_bursts(struct golden *g, uint32_t seed)
 static int
 port_up(struct golden *g)
 {
-	struct rte_eth_conf conf = {.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS |
-		RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM |
-		RTE_ETH_TX_OFFLOAD_TCP_CKSUM};
+	struct rte_eth_conf conf = {
+		.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM |
+				   RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM};
 	struct rte_eth_txconf tx = {0};
 	struct rte_eth_dev_info info;
 	int rc;
@@ -196,7 +207,8 @@ ours_up(struct golden *g)
 	sq->sqn = g->sq.sqn;
 	sq->signal_every = UINT32_MAX / 2; /* net_mlx5 decides */
 	sq->state = CRL_QS_READY;
-	sq->flags = g->setting == GOLDEN_SEND ? 0 : CRL_SQ_EMPW;
+	sq->flags = g->setting == GOLDEN_EMPW || g->setting == GOLDEN_INLINE ? CRL_SQ_EMPW : 0;
+	sq->inline_hdr = g->setting >= GOLDEN_HEADER ? CRL_INLINE_HDR_L2 : 0;
 	sq->inline_max = g->setting == GOLDEN_INLINE ? NET_MLX5_INLINE : 0;
 	sq->wqe = aligned_alloc(4096, RTE_ALIGN(crl_sq_ring_bytes(sq->log_depth), 4096));
 	sq->cookie = calloc(1, crl_sq_cookie_bytes(sq->log_depth));
@@ -210,15 +222,17 @@ ours_up(struct golden *g)
 int
 main(int argc, char **argv)
 {
-	static const char *const names[] = {"send", "empw", "inline"}; /* enum golden_setting */
+	static const char *const names[] = {
+		"send", "empw", "inline", "header", "whole"}; /* enum golden_setting */
 	const char *seed = getenv("CRL_SEED");
 	struct golden g = {.setting = GOLDEN_SEND};
 	int rc;
 
-	while (argc > 2 && g.setting < GOLDEN_INLINE && strcmp(argv[1], names[g.setting]) != 0)
+	while (argc > 2 && g.setting < GOLDEN_WHOLE && strcmp(argv[1], names[g.setting]) != 0)
 		g.setting++;
 	if (argc < 3 || strcmp(argv[1], names[g.setting]) != 0) {
-		fprintf(stderr, "usage: golden_netmlx5 send|empw|inline EAL-OPTIONS...\n");
+		fprintf(stderr,
+			"usage: golden_netmlx5 send|empw|inline|header|whole EAL-OPTIONS...\n");
 		return 2;
 	}
 	argv[1] = argv[0];

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# golden_netmlx5.c in net_mlx5's three ways of sending, on a softcx in loopback.
+# golden_netmlx5.c in net_mlx5's ways of sending, on a softcx in loopback.
 . "$(dirname "$0")/../e2e/lib.sh"
 e2e_begin "${GOLDEN:?}"
 
@@ -18,4 +18,6 @@ done <<'SETTINGS'
 send ,txq_mpw_en=0,txq_inline_max=0
 empw
 inline ,txqs_min_inline=0
+header ,txq_inline_min=18,txq_inline_max=0
+whole ,txq_mpw_en=0,txqs_min_inline=0
 SETTINGS

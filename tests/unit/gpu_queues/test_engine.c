@@ -191,7 +191,7 @@ refusals(void **state)
 	REFUSED(cfg.burst = CRL_BURST_MAX + 1, -EINVAL, "burst of 65");
 	REFUSED(s[1].rx = NULL, -EINVAL, "stream 1 lacks");
 	REFUSED(s[1].tx = NULL, -EINVAL, "stream 1 lacks");
-	REFUSED(nic[1].q.abi = 9, -EPROTO, "device ABI 9, this engine is of ABI 1");
+	REFUSED(nic[1].q.abi = 9, -EPROTO, "device ABI 9, this engine is of ABI 2");
 	REFUSED(nic[1].q.flags = CRL_Q_TX, -EINVAL, "queue 1 has no receive side");
 	REFUSED(nic[1].q.flags = CRL_Q_RX, -EINVAL, "queue 1 has no send side");
 	REFUSED(nic[1].q.sq.state = CRL_QS_FAILED, -EINVAL, "not ready");
