@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Everything that must hold before a change lands: sets up, builds with warnings as errors, runs all
-# tests, then builds with AddressSanitizer and UBSan and runs the tests that need no wire again. CI
-# runs this file and nothing else. Exit status 0 means that every test that could run passed; the
-# last line counts them: "N passed, N failed, N skipped".
+# tests, then builds with AddressSanitizer and UBSan and runs the tests that need no wire again, then
+# lets libFuzzer look for new mistakes for three minutes (tests/fuzz). CI runs this file and nothing
+# else. Exit status 0 means that every test that could run passed; the last line counts them:
+# "N passed, N failed, N skipped".
 #
 # CRL_CHECK=quick   only the first build and the suites that take seconds (unit, golden, ptx, style)
 # CRL_CHECK=full    all (the default)
@@ -37,7 +38,8 @@ status=0
 
 say() { printf '\n== %s (%d s so far)\n' "$*" "$SECONDS"; }
 
-# build DIR MESON-OPTIONS...: configure once, then build. A build that fails ends the check.
+# build DIR MESON-OPTIONS...: configure once, then build (all, or $build_target). A build that fails ends
+# the check.
 build() {
 	local dir=$1 log=$1/check.log
 	shift
@@ -52,7 +54,8 @@ build() {
 		echo "check: meson setup $dir failed"
 		exit 1
 	}
-	if ! ninja -C "$dir" -j "$jobs" >"$log" 2>&1; then
+	# shellcheck disable=SC2086 # no target means all of them
+	if ! ninja -C "$dir" -j "$jobs" ${build_target:-} >"$log" 2>&1; then
 		grep -E -A6 '^FAILED|error:|undefined reference' "$log" | head -n 60
 		echo "check: the build in $dir failed; all of its output is in $log"
 		exit 1
@@ -87,6 +90,10 @@ else
 	# halt_on_error: a report that lets the test pass would be a report that nobody reads.
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 	run_tests build-asan --suite unit --suite fail
+	say "build the fuzz targets with clang"
+	CC=clang build_target=fuzzers build build-fuzz -Dfuzz=true -Dcuda=disabled
+	say "fuzz, two targets at a time"
+	tests/fuzz/run --build build-fuzz || status=1
 fi
 
 say "done"

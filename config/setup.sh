@@ -47,6 +47,8 @@ packages=(
 	libnuma-dev libpcap-dev libjson-c-dev libnl-3-dev libnl-route-3-dev libcmocka-dev
 	# scripts and style tests
 	python3 clang-format procps util-linux git
+	# libFuzzer and the sanitizers' run-time parts for clang, and names in their reports
+	libclang-rt-dev llvm
 	# to fetch the driver headers
 	dpkg-dev xz-utils ca-certificates
 )
