@@ -32,7 +32,7 @@ cmd_run(int argc, char **argv)
 	if (!rc)
 		rc = run_find_program(&run);
 	if (!rc)
-		rc = run_find_library(&run);
+		rc = run_find_library(&run, "front", "libsoftcx.so");
 	if (!rc)
 		rc = run_make_machine(&run);
 	if (rc)
@@ -50,13 +50,18 @@ main(int argc, char **argv)
 		return cmd_run(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "serve"))
 		return cmd_serve(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "vfio"))
+		return cmd_vfio(argc - 1, argv + 1);
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		puts("usage: softcx run [OPTION...] -- PROGRAM [ARGUMENT...]\n\n"
 		     "Runs PROGRAM with a software ConnectX under it. `softcx run --help` lists "
 		     "the options.\n\n"
 		     "       softcx serve --socket PATH [OPTION...]\n\n"
 		     "Serves one as a vfio-user PCI device, for a virtual machine. `softcx serve "
-		     "--help` lists the options.");
+		     "--help` lists the options.\n\n"
+		     "       softcx vfio [OPTION...] -- PROGRAM [ARGUMENT...]\n\n"
+		     "Runs PROGRAM with one that it finds in /dev/vfio. `softcx vfio --help` lists "
+		     "the options.");
 		return 0;
 	}
 	if (argc > 1 && !strcmp(argv[1], "--version")) {

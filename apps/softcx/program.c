@@ -223,11 +223,11 @@ run_find_program(struct run *run)
 }
 
 int
-run_find_library(struct run *run)
+run_find_library(struct run *run, const char *front, const char *lib)
 {
 	/* from the program's own folder: a build tree, then an installed prefix */
 	static const char *const places[] = {
-		"../../drivers/softcx/front/libsoftcx.so", SOFTCX_LIB_FROM_BIN};
+		"../../drivers/softcx/%s/%s", SOFTCX_LIBS_FROM_BIN "/%2$s"};
 	char self[PATH_MAX], path[PATH_MAX + 64];
 	struct elf e;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -241,7 +241,8 @@ run_find_library(struct run *run)
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char *real;
 
-		snprintf(path, sizeof(path), "%s/%s", self, places[i]);
+		n = snprintf(path, sizeof(path), "%s/", self);
+		snprintf(path + n, sizeof(path) - (size_t)n, places[i], front, lib);
 		real = realpath(path, NULL);
 		if (!real)
 			continue;
@@ -257,7 +258,7 @@ run_find_library(struct run *run)
 			snprintf(run->asan, sizeof(run->asan), "%s", e.asan);
 		return 0;
 	}
-	run_say("libsoftcx.so is not where it belongs: %s/%s; build or install it", self,
-		SOFTCX_LIB_FROM_BIN);
+	run_say("%s is not where it belongs: %s/%s; build or install it", lib, self,
+		SOFTCX_LIBS_FROM_BIN);
 	return RUN_EXIT_FAILED;
 }

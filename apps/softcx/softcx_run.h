@@ -18,9 +18,10 @@
 #define RUN_EXIT_UNFIT	   126 /* as a shell: found, but cannot be run */
 #define RUN_EXIT_NOT_FOUND 127
 
-#define RUN_BDF_FMT "0000:99:00.%u" /* PCI address of port i */
-#define RUN_NIC_FMT "scx%u"	    /* its netdev, inside */
-#define RUN_PATH    512
+#define RUN_BDF_FMT  "0000:99:00.%u" /* PCI address of port i */
+#define RUN_VFIO_BDF "0000:99:00.0"  /* the device of `softcx vfio` */
+#define RUN_NIC_FMT  "scx%u"	     /* its netdev, inside */
+#define RUN_PATH     512
 
 struct run {
 	struct scx_conf conf; /* what libsoftcx.so is told */
@@ -39,7 +40,8 @@ void run_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int run_options(int argc, char **argv, struct run *run);
 /* program.c: what LD_PRELOAD does not reach is refused, by name. */
 int run_find_program(struct run *run);
-int run_find_library(struct run *run);
+/* lib: the one to preload, of the front in that folder of drivers/softcx */
+int run_find_library(struct run *run, const char *front, const char *lib);
 
 /* machine.c */
 int run_make_machine(struct run *run);
@@ -57,5 +59,8 @@ int run_program(const struct run *run);
 
 /* serve.c: `softcx serve`; the exit status. */
 int cmd_serve(int argc, char **argv);
+
+/* vfio.c: `softcx vfio`; does not return when all went well. */
+int cmd_vfio(int argc, char **argv);
 
 #endif /* SOFTCX_RUN_H */

@@ -40,6 +40,10 @@
 	Y(MKC, mkc, 0x200) \
 	Y(QUERY_SPECIAL_CONTEXTS_IN, query_special_contexts_in, 0x080) \
 	Y(QUERY_SPECIAL_CONTEXTS_OUT, query_special_contexts_out, 0x100) \
+	Y(CREATE_UMEM_IN, create_umem_in, 0x180) \
+	Y(CREATE_UMEM_OUT, create_umem_out, 0x080) \
+	Y(DESTROY_UMEM_IN, destroy_umem_in, 0x080) \
+	Y(UMEM, umem, 0x100) \
 	Y(CREATE_FLOW_TABLE_IN, create_flow_table_in, 0x200) \
 	Y(CREATE_FLOW_TABLE_OUT, create_flow_table_out, 0x080) \
 	Y(FLOW_TABLE, flow_table_context, 0x140) \
@@ -202,6 +206,21 @@
 	F(L, l, DUMP_FILL_MKEY, dump_fill_mkey, 0x040, 32) \
 	F(L, l, RESD_LKEY, resd_lkey, 0x060, 32) \
 	F(L, l, NULL_MKEY, null_mkey, 0x080, 32)
+
+#define CRL_PRM_CREATE_UMEM_IN_FIELDS(F, S, L, l) \
+	S(L, l, UMEM, umem, 0x080, 256, UMEM)
+
+#define CRL_PRM_CREATE_UMEM_OUT_FIELDS(F, S, L, l) \
+	F(L, l, UMEM_ID, umem_id, 0x048, 24)
+
+#define CRL_PRM_DESTROY_UMEM_IN_FIELDS(F, S, L, l) \
+	F(L, l, UMEM_ID, umem_id, 0x048, 24)
+
+#define CRL_PRM_UMEM_FIELDS(F, S, L, l) \
+	F(L, l, ATS, ats, 0x080, 1) \
+	F(L, l, LOG_PAGE_SIZE, log_page_size, 0x09b, 5) \
+	F(L, l, PAGE_OFFSET, page_offset, 0x0a0, 32) \
+	F(L, l, NUM_OF_MTT, num_of_mtt, 0x0c0, 64)
 
 #define CRL_PRM_CREATE_FLOW_TABLE_IN_FIELDS(F, S, L, l) \
 	F(L, l, OTHER_VPORT, other_vport, 0x040, 1) \

@@ -43,7 +43,18 @@ enum {
 struct scx_event {
 	uint8_t type; /* SCX_EVENT_* */
 	uint8_t subtype;
-	uint32_t obj;	   /* CQ, SQ or RQ number, or port */
+	uint32_t obj; /* CQ, SQ or RQ number, or port */
+};
+
+/*
+ * A list of pages of 1 << log_page bytes. Only part of it is wanted: a driver's page may be larger
+ * than the memory that it made the device's.
+ */
+struct scx_pages {
+	const uint64_t *page; /* bus addresses */
+	uint32_t nr, log_page;
+	uint64_t from;	      /* bytes of the first page that are passed over */
+	uint64_t least, most; /* bytes from there on */
 };
 
 /*
@@ -55,8 +66,11 @@ struct scx_guest {
 	void *arg;
 	/* The bytes at a bus address; NULL: not all of them are the driver's memory. */
 	void *(*at)(void *arg, uint64_t addr, uint64_t bytes);
-	/* Pages of 1 << log_page bytes, one after the other; NULL: not the driver's, or no room. */
-	void *(*map)(void *arg, const uint64_t *page, uint32_t nr, uint32_t log_page);
+	/*
+	 * Pages one after the other: the address of byte `from` of them and in *bytes how many
+	 * there are; NULL: they are not the driver's, or no room. unmap() takes both as they were.
+	 */
+	void *(*map)(void *arg, const struct scx_pages *want, uint64_t *bytes);
 	void (*unmap)(void *arg, void *base, uint64_t bytes);
 	/*
 	 * All of the bus: the bytes at address a are at the result plus a, up to *bytes of them. It
@@ -69,11 +83,11 @@ struct scx_guest {
 };
 
 struct scx_nic_cfg {
-	const char *profile;   /* capability profile: cx5, cx6dx, cx7, bf3; NULL: cx6dx */
-	const char *name;      /* for the log: mlx5_0 */
-	uint64_t seed;	       /* of everything that is random here; printed at start */
-	uint8_t mac[6];	       /* of the port */
-	uint32_t mtu;	       /* of the port's wire, bytes of Ethernet payload */
+	const char *profile; /* capability profile: cx5, cx6dx, cx7, bf3; NULL: cx6dx */
+	const char *name;    /* for the log: mlx5_0 */
+	uint64_t seed;	     /* of everything that is random here; printed at start */
+	uint8_t mac[6];	     /* of the port */
+	uint32_t mtu;	     /* of the port's wire, bytes of Ethernet payload */
 	const struct scx_fault_plan *faults; /* fault.h; NULL: none; copied */
 	void (*event)(void *arg, const struct scx_event *ev);
 	void *event_arg;
@@ -143,10 +157,12 @@ int scx_eq_takes(struct scx_nic *nic, uint8_t type);
 void scx_eq_command_done(struct scx_nic *nic, uint32_t slots); /* bit mask */
 /* The driver wrote an event queue's consumer index; arm: and wants the next interrupt. */
 void scx_eq_doorbell(struct scx_nic *nic, uint32_t eqn, uint32_t ci, int arm);
+/* UAR pages that event queues name, each once; how many. For a front that has to look at them. */
+unsigned scx_eq_pages(struct scx_nic *nic, uint32_t *page, unsigned max);
 
 /* Port state, as ethtool or the wire sees it. */
 int scx_port_mtu(struct scx_nic *nic, uint32_t mtu); /* bytes of Ethernet payload; 0 or -errno */
-void scx_port_link(struct scx_nic *nic, int up); /* makes a port change event */
+void scx_port_link(struct scx_nic *nic, int up);     /* makes a port change event */
 
 /* The data path: its own thread, or one bounded step at a time (returns what it did, 0 = idle). */
 /* The name of that thread, as ps and debuggers show it. Faults of its own reach its handlers. */

@@ -13,19 +13,7 @@
 #include "../log.h"
 #include "pci.h"
 
-#define ISEG_BYTES   0x2000u
-#define CMD_REVISION 5u
-enum {
-	ISEG_FW_REV = 0x0,  /* minor << 16 | major */
-	ISEG_CMD_REV = 0x4, /* revision << 16 | fw subminor */
-	ISEG_CMDQ_HI = 0x10,
-	ISEG_CMDQ_LO = 0x14,  /* address 31:12, nic_interface 9:8, log slots 7:4, log stride 3:0 */
-	ISEG_CMD_RING = 0x18, /* a bit for each slot */
-	ISEG_TIME_HI = 0x1000,
-	ISEG_TIME_LO = 0x1004,
-	ISEG_HEALTH = 0x1010, /* 31:24 syndrome, 23:0 a counter that advances */
-};
-enum { UAR_EQ_ARM = 0x40, UAR_EQ_CI = 0x48 };
+#define CMD_REVISION  5u
 #define HEALTH_NS     100000000u
 #define SEND_REGS_END 0xc00u
 
@@ -38,24 +26,24 @@ now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static uint32_t
-iseg(const struct pci_dev *d, uint64_t off)
+uint32_t
+pci_iseg(const struct pci_dev *d, uint64_t off)
 {
 	switch (off) {
-	case ISEG_FW_REV:
+	case PCI_ISEG_FW_REV:
 		return (uint32_t)d->fw_minor << 16 | d->fw_major;
-	case ISEG_CMD_REV:
+	case PCI_ISEG_CMD_REV:
 		return CMD_REVISION << 16 | d->fw_sub;
-	case ISEG_CMDQ_HI:
+	case PCI_ISEG_CMDQ_HI:
 		return d->cmdq_hi;
-	case ISEG_CMDQ_LO:
+	case PCI_ISEG_CMDQ_LO:
 		return (uint32_t)(d->cmdq & 0xfffff000) | d->nic_interface << 8 |
 		       PCI_CMDQ_LOG_SLOTS << 4 | PCI_CMDQ_LOG_STRIDE;
-	case ISEG_TIME_HI:
+	case PCI_ISEG_TIME_HI:
 		return (uint32_t)(now_ns() >> 32);
-	case ISEG_TIME_LO:
+	case PCI_ISEG_TIME_LO:
 		return (uint32_t)now_ns();
-	case ISEG_HEALTH:
+	case PCI_ISEG_HEALTH:
 		return (uint32_t)(now_ns() / HEALTH_NS) & 0xffffff;
 	}
 	return 0; /* initialized, healthy */
@@ -67,10 +55,10 @@ pci_bar_read(struct pci_dev *d, uint64_t off, uint32_t n, uint8_t *to)
 	if (off > PCI_BAR_BYTES || n > PCI_BAR_BYTES - off)
 		return -EINVAL;
 	memset(to, 0, n);
-	for (uint32_t i = 0; i < n && off + i < ISEG_BYTES; i++) {
+	for (uint32_t i = 0; i < n && off + i < PCI_ISEG_BYTES; i++) {
 		uint64_t at = off + i;
 
-		to[i] = (uint8_t)(iseg(d, at & ~3ull) >> (24 - at % 4 * 8));
+		to[i] = (uint8_t)(pci_iseg(d, at & ~3ull) >> (24 - at % 4 * 8));
 	}
 	return 0;
 }
@@ -84,18 +72,19 @@ be32(const uint8_t *p)
 	return crl_from_be32(be);
 }
 
-static void
-iseg_write(struct pci_dev *d, uint64_t off, uint32_t v)
+void
+pci_iseg_write(struct pci_dev *d, uint64_t off, uint32_t v)
 {
 	switch (off) {
-	case ISEG_CMDQ_HI:
+	case PCI_ISEG_CMDQ_HI:
 		d->cmdq_hi = v;
 		break;
-	case ISEG_CMDQ_LO:
+	case PCI_ISEG_CMDQ_LO:
+		d->cmdq_known = true;
 		d->cmdq = (uint64_t)d->cmdq_hi << 32 | (v & 0xfffff000);
 		d->nic_interface = v >> 8 & 3;
 		break;
-	case ISEG_CMD_RING:
+	case PCI_ISEG_CMD_RING:
 		pci_cmdq_ring(d, v);
 		break;
 	}
@@ -131,9 +120,9 @@ uar_write(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
 {
 	uint32_t reg = (uint32_t)(off % PCI_PAGE), v;
 
-	if ((reg == UAR_EQ_ARM || reg == UAR_EQ_CI) && n >= 4) {
+	if ((reg == PCI_UAR_EQ_ARM || reg == PCI_UAR_EQ_CI) && n >= 4) {
 		v = be32(from);
-		scx_eq_doorbell(d->nic, v >> 24, v & 0xffffff, reg == UAR_EQ_ARM);
+		scx_eq_doorbell(d->nic, v >> 24, v & 0xffffff, reg == PCI_UAR_EQ_ARM);
 		return;
 	}
 	if (n != 4 && n != 8)
@@ -150,8 +139,8 @@ pci_bar_write(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
 		return -EINVAL;
 	if (off >= PCI_UAR_FIRST * PCI_PAGE)
 		uar_write(d, off, n, from);
-	else if (off < ISEG_BYTES && off % 4 == 0)
+	else if (off < PCI_ISEG_BYTES && off % 4 == 0)
 		for (uint32_t i = 0; i + 4 <= n; i += 4)
-			iseg_write(d, off + i, be32(from + i));
+			pci_iseg_write(d, off + i, be32(from + i));
 	return 0;
 }

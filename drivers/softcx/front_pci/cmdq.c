@@ -122,7 +122,7 @@ run_slot(struct pci_dev *d, uint32_t i)
 	enum delivery rc;
 	int tell;
 
-	if (d->cmdq != 0)
+	if (d->cmdq_known)
 		s.at = pci_mem_at(
 			&d->mem, d->cmdq + ((uint64_t)i << PCI_CMDQ_LOG_STRIDE), SLOT_BYTES);
 	if (s.at == NULL) {
@@ -160,4 +160,18 @@ pci_cmdq_ring(struct pci_dev *d, uint32_t slots)
 	for (uint32_t i = 0; i < 1u << PCI_CMDQ_LOG_SLOTS; i++)
 		if (slots >> i & 1)
 			run_slot(d, i);
+}
+
+uint32_t
+pci_cmdq_waiting(struct pci_dev *d)
+{
+	const uint8_t *at = NULL;
+	uint32_t slots = 0;
+
+	if (d->cmdq_known)
+		at = pci_mem_at(&d->mem, d->cmdq, (uint64_t)SLOT_BYTES << PCI_CMDQ_LOG_SLOTS);
+	for (uint32_t i = 0; at != NULL && i < 1u << PCI_CMDQ_LOG_SLOTS; i++)
+		if (__atomic_load_n(at + i * SLOT_BYTES + SLOT_STATUS, __ATOMIC_ACQUIRE) & OWNER_HW)
+			slots |= 1u << i;
+	return slots;
 }

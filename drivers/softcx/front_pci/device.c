@@ -38,9 +38,9 @@ guest_at(void *arg, uint64_t addr, uint64_t bytes)
 }
 
 static void *
-guest_map(void *arg, const uint64_t *page, uint32_t nr, uint32_t log_page)
+guest_map(void *arg, const struct scx_pages *want, uint64_t *bytes)
 {
-	return pci_mem_map(&((struct pci_dev *)arg)->mem, page, nr, log_page);
+	return pci_mem_map(&((struct pci_dev *)arg)->mem, want, bytes);
 }
 
 static void
@@ -74,6 +74,8 @@ pci_dev_reset(struct pci_dev *d)
 
 	nic_end(d);
 	d->cmdq = 0;
+	d->cmdq_known = false;
+	d->waiting = 0;
 	d->cmdq_hi = 0;
 	d->cmdq_told = false;
 	d->nic_interface = 0;
@@ -103,7 +105,7 @@ identify(struct pci_dev *d)
 }
 
 int
-pci_dev_init(struct pci_dev *d, const struct scx_nic_cfg *cfg)
+pci_dev_init(struct pci_dev *d, const struct scx_nic_cfg *cfg, uint8_t *uar)
 {
 	int rc;
 
@@ -122,13 +124,16 @@ pci_dev_init(struct pci_dev *d, const struct scx_nic_cfg *cfg)
 		d->irq[i] = -1;
 	rc = identify(d);
 	if (rc == 0)
-		rc = pci_mem_init(&d->mem);
+		rc = pci_mem_init(&d->mem, uar != NULL);
 	if (rc != 0)
 		return rc;
 	d->in = aligned_alloc(8, COMMAND_BYTES);
 	d->out = aligned_alloc(8, COMMAND_BYTES);
-	d->uar = mmap(
-		NULL, PCI_BAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	d->uar = uar;
+	d->own_uar = uar == NULL;
+	if (uar == NULL)
+		d->uar = mmap(NULL, PCI_BAR_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (d->uar == MAP_FAILED)
 		d->uar = NULL;
 	rc = -ENOMEM;
@@ -165,7 +170,7 @@ pci_dev_fini(struct pci_dev *d)
 	nic_end(d);
 	pci_dev_disconnect(d);
 	pci_mem_fini(&d->mem);
-	if (d->uar != NULL)
+	if (d->uar != NULL && d->own_uar)
 		munmap(d->uar, PCI_BAR_BYTES);
 	free(d->in);
 	free(d->out);

@@ -7,6 +7,10 @@
  * Holes of the window are private zero pages, not missing ones: a doorbell record whose memory was
  * taken away while its queue lived reads as zero then, and nothing faults. Keys to all of memory
  * look at the list of what is there instead (struct scx_extents).
+ *
+ * A device in the driver's own process (../front_vfio) is handed addresses instead of files:
+ * "direct". Nothing is mapped then, and a list of pages must be in one piece where it is, as it is
+ * when one call made all of it the device's. There is no key to all of memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,19 +28,25 @@
 #define HOLE_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 int
-pci_mem_init(struct pci_mem *m)
+pci_mem_init(struct pci_mem *m, bool direct)
 {
 	memset(m, 0, sizeof(*m));
+	m->direct = direct;
 	m->known = calloc(1, sizeof(*m->known));
-	if (m->known == NULL)
+	m->max = direct ? PCI_EXTENTS_DIRECT : SCX_EXTENTS_MAX;
+	m->e = calloc(m->max, sizeof(*m->e));
+	if (m->known == NULL || m->e == NULL) {
+		pci_mem_fini(m);
 		return -ENOMEM;
+	}
+	if (direct)
+		return 0;
 	m->window = mmap(NULL, PCI_WINDOW, HOLE_PROT, HOLE_FLAGS, -1, 0);
 	if (m->window == MAP_FAILED) {
 		int rc = -errno;
 
-		free(m->known);
-		m->known = NULL;
 		m->window = NULL;
+		pci_mem_fini(m);
 		return rc;
 	}
 	return 0;
@@ -45,10 +55,11 @@ pci_mem_init(struct pci_mem *m)
 void
 pci_mem_fini(struct pci_mem *m)
 {
-	if (m->window != NULL) {
+	if (m->e != NULL)
 		pci_mem_remove(m, 0, PCI_WINDOW);
+	if (m->window != NULL)
 		munmap(m->window, PCI_WINDOW);
-	}
+	free(m->e);
 	free(m->known);
 	memset(m, 0, sizeof(*m));
 }
@@ -97,20 +108,41 @@ check_file(int fd, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
+/* Where nothing else is, and inside of what can be told the data path. */
+static int
+check_place(const struct pci_mem *m, uint64_t from, uint64_t bytes)
+{
+	if (bytes == 0 || (from | bytes) % PCI_PAGE != 0 || from > PCI_WINDOW ||
+		bytes > PCI_WINDOW - from)
+		return -EINVAL;
+	if (m->nr == m->max)
+		return -ENOSPC;
+	for (uint32_t i = 0; i < m->nr; i++)
+		if (from < m->e[i].from + m->e[i].bytes && m->e[i].from < from + bytes)
+			return -EEXIST;
+	return 0;
+}
+
+int
+pci_mem_add_host(struct pci_mem *m, uint64_t from, uint64_t bytes, void *host)
+{
+	int rc = check_place(m, from, bytes);
+
+	if (rc != 0 || (uintptr_t)host % PCI_PAGE != 0)
+		return rc != 0 ? rc : -EINVAL;
+	m->e[m->nr++] = (struct pci_extent){.from = from, .bytes = bytes, .host = host, .fd = -1};
+	return 0;
+}
+
 int
 pci_mem_add(struct pci_mem *m, uint64_t from, uint64_t bytes, int fd, uint64_t offset)
 {
 	struct pci_extent *e = &m->e[m->nr];
 	int rc;
 
-	if (bytes == 0 || (from | bytes | offset) % PCI_PAGE != 0 || from > PCI_WINDOW ||
-		bytes > PCI_WINDOW - from)
-		return -EINVAL;
-	if (m->nr == PCI_EXTENTS_MAX)
-		return -ENOSPC;
-	for (uint32_t i = 0; i < m->nr; i++)
-		if (from < m->e[i].from + m->e[i].bytes && m->e[i].from < from + bytes)
-			return -EEXIST;
+	rc = offset % PCI_PAGE != 0 ? -EINVAL : check_place(m, from, bytes);
+	if (rc != 0)
+		return rc;
 	rc = check_file(fd, offset, bytes);
 	if (rc != 0)
 		return rc;
@@ -147,14 +179,16 @@ pci_mem_remove(struct pci_mem *m, uint64_t from, uint64_t bytes)
 			i++;
 			continue;
 		}
-		if (mmap(m->window + e->from, e->bytes, HOLE_PROT, HOLE_FLAGS | MAP_FIXED, -1, 0) ==
-			MAP_FAILED)
+		if (!m->direct && mmap(m->window + e->from, e->bytes, HOLE_PROT,
+					  HOLE_FLAGS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			return -errno;
-		close(e->fd);
+		if (!m->direct)
+			close(e->fd);
 		*e = m->e[--m->nr];
 		rc = 0;
 	}
-	tell_known(m);
+	if (!m->direct)
+		tell_known(m);
 	return rc;
 }
 
@@ -175,50 +209,121 @@ pci_mem_at(void *mem, uint64_t addr, uint64_t bytes)
 {
 	struct pci_mem *m = mem;
 
-	return find(m, addr, bytes) != NULL ? m->window + addr : NULL;
+	const struct pci_extent *e = find(m, addr, bytes);
+
+	if (e == NULL)
+		return NULL;
+	return m->direct ? e->host + (addr - e->from) : m->window + addr;
 }
 
-/* Pages that follow each other on the bus are mapped by one call: the kernel's maps are few. */
-static uint32_t
-run_length(const uint64_t *page, uint32_t nr, uint32_t log_page)
-{
-	uint32_t n = 1;
+/* One piece of the bus, in ascending order of `done`, which is where it stands in the list. */
+struct piece {
+	uint64_t addr, bytes;
+};
 
-	while (n < nr && page[n] == page[n - 1] + (1ull << log_page))
-		n++;
-	return n;
+/*
+ * The next piece of the list: what is left of a page, and the pages that follow it on the bus, so
+ * that few calls map all of it.
+ */
+static struct piece
+next_piece(const struct scx_pages *w, uint64_t done)
+{
+	uint64_t size = 1ull << w->log_page, at = w->from + done, i = at >> w->log_page;
+	uint64_t off = at & (size - 1), left = w->most - done;
+	struct piece p = {w->page[i] + off, size - off};
+
+	while (p.bytes < left && i + 1 < w->nr && w->page[i + 1] == w->page[i] + size) {
+		p.bytes += size;
+		i++;
+	}
+	if (p.bytes > left)
+		p.bytes = left;
+	return p;
+}
+
+/* The piece's memory, as far as one range of it goes; what is left is the next piece. */
+static const struct pci_extent *
+find_piece(const struct pci_mem *m, struct piece *p)
+{
+	const struct pci_extent *e = find(m, p->addr, 1);
+
+	if (e != NULL && p->bytes > e->from + e->bytes - p->addr)
+		p->bytes = e->from + e->bytes - p->addr;
+	return e;
+}
+
+/* Memory of this process: it is where it is, and must be in one piece there. */
+static void *
+map_direct(const struct pci_mem *m, const struct scx_pages *w, uint64_t *bytes)
+{
+	uint8_t *base = NULL;
+	uint64_t done = 0;
+
+	while (done < w->most) {
+		struct piece p = next_piece(w, done);
+		const struct pci_extent *e = find_piece(m, &p);
+		uint8_t *at = e != NULL ? e->host + (p.addr - e->from) : NULL;
+
+		if (at == NULL || (base != NULL && at != base + done)) {
+			if (done >= w->least)
+				break;
+			return NULL;
+		}
+		if (base == NULL)
+			base = at;
+		done += p.bytes;
+	}
+	*bytes = done;
+	return base;
+}
+
+static uint64_t
+page_up(uint64_t bytes)
+{
+	return (bytes + PCI_PAGE - 1) & ~(uint64_t)(PCI_PAGE - 1);
 }
 
 void *
-pci_mem_map(void *mem, const uint64_t *page, uint32_t nr, uint32_t log_page)
+pci_mem_map(void *mem, const struct scx_pages *w, uint64_t *bytes)
 {
-	uint64_t bytes = (uint64_t)nr << log_page, done = 0;
-	uint8_t *base = mmap(NULL, bytes, PROT_NONE, HOLE_FLAGS, -1, 0);
+	const struct pci_mem *m = mem;
+	uint64_t skip = w->from % PCI_PAGE, all = page_up(skip + w->most), done = 0;
+	uint8_t *base;
 
+	if (m->direct)
+		return map_direct(m, w, bytes);
+	base = mmap(NULL, all, PROT_NONE, HOLE_FLAGS, -1, 0);
 	if (base == MAP_FAILED)
 		return NULL;
-	for (uint32_t i = 0, n; i < nr; i += n) {
-		const struct pci_extent *e;
-		uint64_t len;
+	while (done < w->most) {
+		struct piece p = next_piece(w, done);
+		uint64_t off = p.addr % PCI_PAGE;
+		const struct pci_extent *e = find_piece(m, &p);
 
-		n = run_length(page + i, nr - i, log_page);
-		len = (uint64_t)n << log_page;
-		e = find(mem, page[i], len);
-		if (e == NULL || page[i] % PCI_PAGE != 0 ||
-			mmap(base + done, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-				e->fd, (off_t)(e->offset + page[i] - e->from)) == MAP_FAILED) {
-			munmap(base, bytes);
+		if (e == NULL || (skip + done) % PCI_PAGE != off ||
+			mmap(base + skip + done - off, page_up(off + p.bytes),
+				PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, e->fd,
+				(off_t)(e->offset + p.addr - off - e->from)) == MAP_FAILED) {
+			if (e == NULL && done >= w->least)
+				break;
+			munmap(base, all);
 			return NULL;
 		}
-		done += len;
+		done += p.bytes;
 	}
-	return base;
+	if (page_up(skip + done) < all)
+		munmap(base + page_up(skip + done), all - page_up(skip + done));
+	*bytes = done;
+	return base + skip;
 }
 
 void
 pci_mem_unmap(void *mem, void *base, uint64_t bytes)
 {
-	munmap(base, bytes);
+	uint64_t skip = (uintptr_t)base % PCI_PAGE;
+
+	if (!((struct pci_mem *)mem)->direct)
+		munmap((uint8_t *)base - skip, page_up(skip + bytes));
 }
 
 void *
@@ -226,7 +331,7 @@ pci_mem_all(void *mem, uint64_t *bytes, const struct scx_extents **holes)
 {
 	struct pci_mem *m = mem;
 
-	*bytes = PCI_WINDOW;
+	*bytes = m->direct ? 0 : PCI_WINDOW;
 	*holes = m->known;
 	return m->window;
 }

@@ -101,7 +101,7 @@ scx_serve(const struct scx_nic_cfg *cfg, const char *socket_path, const volatile
 	rc = listen_at(socket_path, &listener);
 	if (rc != 0)
 		goto no_device;
-	rc = pci_dev_init(d, cfg);
+	rc = pci_dev_init(d, cfg, NULL);
 	if (rc != 0)
 		goto no_device;
 	scx_log(cfg->name, "serves vfio-user at %s", socket_path);

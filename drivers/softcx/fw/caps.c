@@ -174,7 +174,7 @@ guest_general(void *page)
 		{CRL_PRM_HCA_CAP_MAX_TC, 1},
 		/* The driver's uid for its users is a later matter: no user contexts yet. */
 		{CRL_PRM_HCA_CAP_LOG_MAX_UCTX, 0},
-		{CRL_PRM_HCA_CAP_LOG_MAX_UMEM, 0},
+		{CRL_PRM_HCA_CAP_UMEM_UID_0, 1}, /* a driver's own, without a user context */
 		{CRL_PRM_HCA_CAP_ETH_VIRT, 1},
 	};
 

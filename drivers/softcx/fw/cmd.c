@@ -21,15 +21,21 @@ struct command {
 	uint8_t list;		/* a list may follow the input layout */
 	uint8_t any_op_mod;
 	uint8_t guest; /* the command is a kernel's, to a NIC that is a PCI device */
+	uint8_t least; /* bytes of the layout's first edition, which drivers still send; 0: all */
 };
+
+#define GROWN_MAX CRL_PRM_INIT_HCA_IN_BYTES /* of the layouts that have grown */
 
 /* clang-format off */
 #define CMD_(OP, L, out, run, makes, list, any) \
 	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, \
-		run, makes, list, any, 0}
+		run, makes, list, any, 0, 0}
 #define KERNEL_(OP, L, out, run, list, any) \
 	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, \
-		run, SCX_FW_KINDS, list, any, 1}
+		run, SCX_FW_KINDS, list, any, 1, 0}
+#define KERNEL_GREW(OP, run, least) \
+	{CRL_CMD_OP_##OP, CRL_PRM_##OP##_IN_BYTES, CRL_PRM_CMD_OUT_BYTES, #OP, \
+		SCX_LAYOUT_##OP##_IN, run, SCX_FW_KINDS, 0, 0, 1, least}
 #define KERNEL(OP, run) KERNEL_(OP, OP##_IN, CRL_PRM_CMD_OUT_BYTES, run, 0, 0)
 #define KERNEL_LIST(OP, run) KERNEL_(OP, OP##_IN, OUT_MIN, run, 1, 1)
 #define KERNEL_QUERY(OP, run) KERNEL_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, run, 0, 1)
@@ -82,7 +88,8 @@ static const struct command commands[] = {
 	KERNEL_QUERY(QUERY_PAGES, scx_cmd_query_pages),
 	KERNEL_LIST(MANAGE_PAGES, scx_cmd_manage_pages),
 	KERNEL_(SET_HCA_CAP, SET_HCA_CAP_IN, CRL_PRM_CMD_OUT_BYTES, scx_cmd_set_hca_cap, 0, 1),
-	KERNEL(INIT_HCA, scx_cmd_init_hca),
+	/* libmlx5's VFIO driver knows no sw_owner_id */
+	KERNEL_GREW(INIT_HCA, scx_cmd_init_hca, 16),
 	KERNEL(TEARDOWN_HCA, scx_cmd_teardown_hca),
 	KERNEL_QUERY(QUERY_ADAPTER, scx_cmd_query_adapter),
 	KERNEL(SET_DRIVER_VERSION, scx_cmd_set_driver_version),
@@ -97,6 +104,8 @@ static const struct command commands[] = {
 	KERNEL_LIST(CREATE_MKEY, scx_cmd_create_mkey),
 	KERNEL(DESTROY_MKEY, scx_cmd_destroy_mkey),
 	KERNEL_QUERY(QUERY_SPECIAL_CONTEXTS, scx_cmd_query_special_contexts),
+	KERNEL_(CREATE_UMEM, CREATE_UMEM_IN, OUT_MIN, scx_cmd_create_umem, 1, 0),
+	KERNEL(DESTROY_UMEM, scx_cmd_destroy_umem),
 	KERNEL(CREATE_FLOW_TABLE, scx_cmd_create_ft),
 	KERNEL(MODIFY_FLOW_TABLE, scx_cmd_modify_ft),
 	KERNEL(DESTROY_FLOW_TABLE, scx_cmd_destroy_ft),
@@ -143,14 +152,32 @@ scx_fw_fields_zero(struct scx_fw_call *c, enum scx_layout_id id, const void *lay
 	return true;
 }
 
+/*
+ * More than the layout: a list where none is, unless it is the driver of a PCI device and all
+ * zeros. libmlx5's VFIO driver destroys umems with the length that it creates them with.
+ */
+static bool
+too_long(const struct scx_fw_call *c, const struct command *cmd)
+{
+	if (c->in_bytes <= cmd->in_bytes)
+		return false;
+	if (c->nic->cfg.guest == NULL)
+		return cmd->list == 0 || cmd->list == LIST_PAS;
+	if (cmd->list != 0)
+		return false;
+	for (size_t i = cmd->in_bytes; i < c->in_bytes; i++)
+		if (c->in[i] != 0)
+			return true;
+	return false;
+}
+
 static int
 check_lengths(struct scx_fw_call *c, const struct command *cmd)
 {
-	if (c->in_bytes < cmd->in_bytes)
+	if (c->in_bytes < (cmd->least != 0 ? cmd->least : cmd->in_bytes))
 		return scx_fw_refuse(c, SCX_FW_R_IN_SHORT, c->in, c->in_bytes,
 			"input of %zu bytes, the layout has %u", c->in_bytes, cmd->in_bytes);
-	if (c->in_bytes > cmd->in_bytes &&
-		(cmd->list == 0 || (cmd->list == LIST_PAS && c->nic->cfg.guest == NULL)))
+	if (too_long(c, cmd))
 		return scx_fw_refuse(c, SCX_FW_R_IN_LONG, c->in + cmd->in_bytes,
 			c->in_bytes - cmd->in_bytes, "input of %zu bytes, the layout has %u",
 			c->in_bytes, cmd->in_bytes);
@@ -164,12 +191,18 @@ static int
 run(struct scx_fw_call *c, const struct command *cmd)
 {
 	uint32_t op_mod = crl_prm_get(c->in, CRL_PRM_CMD_IN_OP_MOD);
+	CRL_ALIGNAS(8) uint8_t whole[GROWN_MAX] = {0};
 	uint8_t bits;
 	int at;
 	int rc = check_lengths(c, cmd);
 
 	if (rc != 0)
 		return rc;
+	if (c->in_bytes < cmd->in_bytes) { /* what a first edition does not have is zero */
+		memcpy(whole, c->in, c->in_bytes);
+		c->in = whole;
+		c->in_bytes = cmd->in_bytes;
+	}
 	at = scx_layout_reserved(cmd->in, c->in, &bits);
 	if (at >= 0)
 		return scx_fw_refuse(c, SCX_FW_R_RESERVED, c->in + at / 16 * 16, 16,

@@ -140,6 +140,8 @@ scx_cmd_query_nic_vport(struct scx_fw_call *c)
 		return rc;
 	crl_prm_set(
 		ctx, CRL_PRM_NIC_VPORT_CONTEXT_MIN_WQE_INLINE_MODE, c->nic->profile->inline_min);
+	if (c->nic->hca != NULL)
+		crl_prm_set(ctx, CRL_PRM_NIC_VPORT_CONTEXT_ROCE_EN, c->nic->hca->roce_en);
 	/* The kernel's front says it as the kernel does: payload only. */
 	crl_prm_set(ctx, CRL_PRM_NIC_VPORT_CONTEXT_MTU,
 		c->nic->hca == NULL	      ? c->nic->cfg.mtu

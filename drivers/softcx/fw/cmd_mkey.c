@@ -60,9 +60,12 @@ place(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *mkc, struct scx
 	key->bytes = crl_prm_get64(mkc, CRL_PRM_MKC_LEN);
 	if (crl_prm_get(mkc, CRL_PRM_MKC_ACCESS_MODE_1_0) == MKEY_MTT) {
 		within = key->iova & ((1ull << log_page) - 1);
-		rc = scx_fw_pages(c, obj, c->in + CRL_PRM_CREATE_MKEY_IN_BYTES, within + key->bytes,
-			log_page);
-		key->base = (uint8_t *)obj->map + within;
+		rc = scx_fw_pages(c, obj, c->in + CRL_PRM_CREATE_MKEY_IN_BYTES,
+			&(struct scx_pages){.log_page = log_page,
+				.from = within,
+				.least = key->bytes,
+				.most = key->bytes});
+		key->base = obj->map;
 		return rc;
 	}
 	key->base = g->all(g->arg, &bus, &key->extents);

@@ -190,7 +190,6 @@ scx_cmd_access_reg(struct scx_fw_call *c)
 /* ---- the vport ---- */
 
 static const uint32_t select_not_offered[] = {
-	CRL_PRM_NIC_VPORT_SELECT_ROCE_EN,
 	CRL_PRM_NIC_VPORT_SELECT_MIN_INLINE,
 	CRL_PRM_NIC_VPORT_SELECT_NODE_GUID,
 	CRL_PRM_NIC_VPORT_SELECT_PORT_GUID,
@@ -200,7 +199,8 @@ static const uint32_t select_not_offered[] = {
 /*
  * Lists of addresses and promiscuous modes say what a switch in the NIC would let through to this
  * vport. There is none: every frame of the wire meets the flow tables, which is what a port that
- * stands alone on a cable sees with all of them set.
+ * stands alone on a cable sees with all of them set. Whether RoCE is on is kept and read back: no
+ * frame depends on it, and libmlx5's VFIO driver turns it on whatever the capability says.
  */
 int
 scx_cmd_modify_nic_vport(struct scx_fw_call *c)
@@ -221,6 +221,8 @@ scx_cmd_modify_nic_vport(struct scx_fw_call *c)
 				c, SCX_FW_R_REGISTER_VALUE, NULL, 0, "the vport's MTU is %u", mtu);
 		c->nic->hca->vport_mtu = mtu;
 	}
+	if (crl_prm_get(sel, CRL_PRM_NIC_VPORT_SELECT_ROCE_EN))
+		c->nic->hca->roce_en = (uint8_t)crl_prm_get(ctx, CRL_PRM_NIC_VPORT_CONTEXT_ROCE_EN);
 	return 0;
 }
 

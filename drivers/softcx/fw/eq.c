@@ -152,6 +152,23 @@ scx_eq_doorbell(struct scx_nic *nic, uint32_t eqn, uint32_t ci, int arm)
 		g->irq(g->arg, eq->vector);
 }
 
+unsigned
+scx_eq_pages(struct scx_nic *nic, uint32_t *page, unsigned max)
+{
+	const struct scx_fw_table *t = &nic->table[SCX_FW_EQ];
+	unsigned nr = 0, k;
+
+	for (uint32_t i = t->first; i < t->max && nr < max; i++) {
+		if (t->slot[i] == NULL)
+			continue;
+		page[nr] = crl_prm_get(t->slot[i]->ctx, CRL_PRM_EQC_UAR_PAGE);
+		for (k = 0; page[k] != page[nr]; k++)
+			;
+		nr += k == nr;
+	}
+	return nr;
+}
+
 static const uint32_t eqc_not_offered[] = {
 	CRL_PRM_EQC_STATUS,
 	CRL_PRM_EQC_EC,
@@ -187,6 +204,7 @@ fill(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *eqc)
 {
 	uint32_t log_page = SCX_LOG_PAGE + crl_prm_get(eqc, CRL_PRM_EQC_LOG_PAGE_SIZE);
 	uint64_t within = (1ull << log_page) / 64 * crl_prm_get(eqc, CRL_PRM_EQC_PAGE_OFFSET);
+	uint64_t bytes = (uint64_t)EQE_BYTES << crl_prm_get(eqc, CRL_PRM_EQC_LOG_EQ_SIZE);
 	const uint8_t *mask = crl_prm_at(c->in, CRL_PRM_CREATE_EQ_IN_EVENT_BITMASK);
 	struct eq *eq = calloc(1, sizeof(*eq));
 	int rc;
@@ -201,12 +219,15 @@ fill(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *eqc)
 		rc = -1;
 	else
 		rc = scx_fw_pages(c, obj, c->in + CRL_PRM_CREATE_EQ_IN_BYTES,
-			within + ((uint64_t)EQE_BYTES << eq->log_size), log_page);
+			&(struct scx_pages){.log_page = log_page,
+				.from = within,
+				.least = bytes,
+				.most = bytes});
 	if (rc != 0) {
 		free(eq);
 		return rc;
 	}
-	eq->ring = (uint8_t *)obj->map + within;
+	eq->ring = obj->map;
 	obj->own = eq; /* from now on it takes events */
 	return 0;
 }

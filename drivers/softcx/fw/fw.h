@@ -106,7 +106,7 @@ struct scx_nic {
 	uint16_t uid_next;
 	uint8_t mkey_variant;
 	atomic_bool link_up;
-	struct scx_dp *dp;		/* NULL: it steps elsewhere, */
+	struct scx_dp *dp;	      /* NULL: it steps elsewhere, */
 	struct scx_fw_remote *remote; /* and this is the way to it, remote.c */
 	struct scx_fw_chan chan;
 	struct scx_fw_thread *thread;		     /* NULL: scx_nic_poll() or a command steps */
@@ -213,6 +213,7 @@ int scx_cmd_create_eq(struct scx_fw_call *c), scx_cmd_query_eq(struct scx_fw_cal
 int scx_cmd_destroy_eq(struct scx_fw_call *c);
 int scx_cmd_create_mkey(struct scx_fw_call *c), scx_cmd_destroy_mkey(struct scx_fw_call *c);
 int scx_cmd_query_special_contexts(struct scx_fw_call *c);
+int scx_cmd_create_umem(struct scx_fw_call *c), scx_cmd_destroy_umem(struct scx_fw_call *c);
 int scx_cmd_create_ft(struct scx_fw_call *c), scx_cmd_modify_ft(struct scx_fw_call *c);
 int scx_cmd_destroy_ft(struct scx_fw_call *c), scx_cmd_set_ft_root(struct scx_fw_call *c);
 int scx_cmd_create_fg(struct scx_fw_call *c), scx_cmd_destroy_fg(struct scx_fw_call *c);

@@ -27,7 +27,7 @@ struct scx_fw_hca {
 	uint64_t page[SCX_PAGES_MAX]; /* bus addresses */
 	uint32_t nr_pages;
 	uint32_t vport_mtu; /* what the driver wrote last; 0: nothing yet */
-	uint8_t admin_up;
+	uint8_t admin_up, roce_en;
 	uint8_t pptx, pprx; /* PFCC: kept, and no pause frame is ever made */
 	uint32_t ft_root;   /* number of the flow table that received frames meet; 0: none */
 	uint32_t nr_rules;  /* that the data path has of flow_table.c's */

@@ -60,12 +60,15 @@ place_record(struct scx_fw_call *c, const struct scx_fw_obj *umem, struct scx_fw
 }
 
 int
-scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas, uint64_t bytes,
-	uint32_t log_page)
+scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas,
+	const struct scx_pages *part)
 {
 	const struct scx_guest *g = c->nic->cfg.guest;
+	uint32_t log_page = part->log_page;
+	uint64_t bytes = part->from + part->most;
 	uint64_t nr = (bytes + (1ull << log_page) - 1) >> log_page;
 	size_t room = c->in_bytes - (size_t)((const uint8_t *)pas - c->in);
+	struct scx_pages want = *part;
 	uint64_t *page;
 
 	if (nr == 0 || nr > room / sizeof(uint64_t) || nr > SCX_FW_PAGES_MAX)
@@ -78,8 +81,9 @@ scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas, uin
 	for (uint64_t i = 0; i < nr; i++)
 		/* the low bits of an entry are flags */
 		page[i] = crl_prm_get64((const uint8_t *)pas + i * 8, CRL_PRM_PAS) & ~0xfffull;
-	obj->map = g->map(g->arg, page, (uint32_t)nr, log_page);
-	obj->map_bytes = nr << log_page;
+	want.page = page;
+	want.nr = (uint32_t)nr;
+	obj->map = g->map(g->arg, &want, &obj->map_bytes);
 	free(page);
 	if (obj->map == NULL)
 		return scx_fw_refuse(c, SCX_FW_R_PAGES, pas, nr < 8 ? nr * 8 : 64,
@@ -99,10 +103,12 @@ place_physical(struct scx_fw_call *c, struct scx_fw_obj *obj, struct scx_fw_ring
 	if (log_page > SCX_LOG_PAGE_MAX)
 		return scx_fw_refuse(
 			c, SCX_FW_R_RING_BOUNDS, NULL, 0, "pages of 2^%u bytes", log_page);
-	rc = scx_fw_pages(c, obj, r->pas, within + r->bytes, log_page);
+	rc = scx_fw_pages(c, obj, r->pas,
+		&(struct scx_pages){
+			.log_page = log_page, .from = within, .least = r->bytes, .most = r->bytes});
 	if (rc != 0)
 		return rc;
-	r->buf.base = (uint8_t *)obj->map + within;
+	r->buf.base = obj->map;
 	r->buf.bytes = r->bytes;
 	if (r->record_off % CRL_DBREC_BYTES != 0)
 		return scx_fw_refuse(c, SCX_FW_R_RECORD_ALIGN, NULL, 0,

@@ -29,11 +29,11 @@ struct scx_fw_ring {
 #define CRL_PRM_PAS	 64u /* an entry of a list of pages, as a field at offset 0 */
 
 /*
- * Map bytes that a list of pages at pas, inside the command, names: obj->map, undone when obj is
- * freed. 0 or refused.
+ * Map part of what a list of pages at pas, inside the command, names: obj->map is the part's first
+ * byte, undone when obj is freed. The part's own list is not looked at. 0 or refused.
  */
-int scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas, uint64_t bytes,
-	uint32_t log_page);
+int scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas,
+	const struct scx_pages *part);
 
 /* Find and check both, and make obj hold their umems; 0 or refused. */
 int scx_fw_ring(struct scx_fw_call *c, struct scx_fw_obj *obj, struct scx_fw_ring *r);

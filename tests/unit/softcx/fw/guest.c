@@ -14,12 +14,15 @@ bus_at(void *arg, uint64_t addr, uint64_t bytes)
 
 /* Only pages that follow each other: enough for the firmware, the mapping has its own test. */
 static void *
-bus_map(void *arg, const uint64_t *page, uint32_t nr, uint32_t log_page)
+bus_map(void *arg, const struct scx_pages *want, uint64_t *bytes)
 {
-	for (uint32_t i = 1; i < nr; i++)
-		if (page[i] != page[i - 1] + (1ull << log_page))
+	for (uint32_t i = 1; i < want->nr; i++)
+		if (want->page[i] != want->page[i - 1] + (1ull << want->log_page))
 			return NULL;
-	return bus_at(arg, page[0], (uint64_t)nr << log_page);
+	*bytes = want->most;
+	while (*bytes > want->least && bus_at(arg, want->page[0] + want->from, *bytes) == NULL)
+		*bytes -= 4096;
+	return bus_at(arg, want->page[0] + want->from, *bytes);
 }
 
 static void

@@ -62,6 +62,9 @@ up_and_down(void **state)
 
 	simple(fx, CRL_CMD_OP_INIT_HCA, CRL_PRM_INIT_HCA_IN_BYTES);
 	fx_refused(fx, SCX_FW_R_HCA_STATE);
+	/* The first edition of the layout is half as long, and some drivers know no other. */
+	simple(fx, CRL_CMD_OP_INIT_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_STATE);
+	simple(fx, CRL_CMD_OP_INIT_HCA, 12), fx_refused(fx, SCX_FW_R_IN_SHORT);
 	in = fx_in(fx, CRL_CMD_OP_SET_ISSI, 16, 16);
 	crl_prm_set(in, CRL_PRM_SET_ISSI_IN_CURRENT_ISSI, 2);
 	fx_refused(fx, SCX_FW_R_ISSI);
@@ -200,6 +203,52 @@ keys(void **state)
 }
 
 static uint8_t *
+cmd_umem(struct fx *fx, uint32_t log_page, uint32_t offset, uint32_t pages, uint64_t flags)
+{
+	uint8_t *in =
+		fx_in(fx, CRL_CMD_OP_CREATE_UMEM, CRL_PRM_CREATE_UMEM_IN_BYTES + pages * 8, 16);
+	uint8_t *umem = crl_prm_at(in, CRL_PRM_CREATE_UMEM_IN_UMEM);
+
+	crl_prm_set(umem, CRL_PRM_UMEM_LOG_PAGE_SIZE, log_page);
+	crl_prm_set(umem, CRL_PRM_UMEM_PAGE_OFFSET, offset);
+	crl_prm_set64(umem, CRL_PRM_UMEM_NUM_OF_MTT, pages);
+	for (uint64_t i = 0; i < pages; i++)
+		crl_prm_set64(in + CRL_PRM_CREATE_UMEM_IN_BYTES + i * 8, 64,
+			(0x10000 + (i << (12 + log_page))) | flags);
+	return umem;
+}
+
+/* By a list of pages, as libmlx5's VFIO driver makes them; its pages end behind its memory. */
+static void
+umems(void **state)
+{
+	struct fx *fx = *state;
+	struct scx_fw_obj *umem;
+	uint32_t id;
+
+	crl_prm_set(cmd_umem(fx, 0, 0, 1, 3), CRL_PRM_UMEM_ATS, 1);
+	fx_refused(fx, SCX_FW_R_NOT_OFFERED);
+	cmd_umem(fx, 0, 0, 0, 3), fx_refused(fx, SCX_FW_R_UMEM_RANGE);
+	cmd_umem(fx, 0, 4096, 1, 3), fx_refused(fx, SCX_FW_R_UMEM_RANGE);
+	cmd_umem(fx, 20, 0, 1, 3), fx_refused(fx, SCX_FW_R_UMEM_RANGE);
+	cmd_umem(fx, 0, 0, 2, 3), fx->in_bytes -= 8, fx_refused(fx, SCX_FW_R_IN_SHORT);
+	cmd_umem(fx, 0, 0, 1, 2), fx_refused(fx, SCX_FW_R_UMEM_ACCESS);
+	cmd_umem(fx, 10, 64, 1, 1), fx_ok(fx); /* one page of 4 MiB on a bus of 2 */
+	id = crl_prm_get(fx->out, CRL_PRM_CREATE_UMEM_OUT_UMEM_ID);
+	umem = fx->nic->table[SCX_FW_UMEM].slot[id - fx->nic->table[SCX_FW_UMEM].base];
+	assert_ptr_equal(bus + 0x10040, umem->base);
+	assert_in_range(umem->bytes, BUS_BYTES - 0x10040 - 4096, BUS_BYTES - 0x10040);
+	assert_int_equal(0, umem->access);	    /* nothing writes into it */
+	fx_in(fx, CRL_CMD_OP_DESTROY_UMEM, 48, 16); /* as long as the command that made it */
+	crl_prm_set(fx->in, CRL_PRM_DESTROY_UMEM_IN_UMEM_ID, id);
+	fx_ok(fx);
+	fx->in[47] = 1, fx_refused(fx, SCX_FW_R_IN_LONG);
+	cmd_umem(fx, 0, 0, 3, 3), fx_ok(fx);
+	cmd_umem(fx, 0, 0, 1, 3), fx_run_as(fx, 5);
+	assert_int_equal(SCX_SYNDROME | SCX_FW_R_OPCODE, fx->syndrome);
+}
+
+static uint8_t *
 cmd_reg(struct fx *fx, uint32_t id, uint32_t op_mod)
 {
 	uint8_t *in = fx_in(fx, CRL_CMD_OP_ACCESS_REG, 16 + 256, 16 + 256);
@@ -273,6 +322,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(pages_and_capabilities, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(event_queues, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(keys, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(umems, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(registers, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(set_capabilities, guest_new, guest_free),
 		cmocka_unit_test(every_refusal_was_raised),

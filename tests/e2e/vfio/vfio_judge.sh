@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libmlx5's user-space VFIO driver, as the distribution built it, on a software ConnectX in its own process.
+# Prints one line as tests/guest/run's table has it: judge, version, case, verdict, seconds. Needs no root.
+#
+#   usage: vfio_judge.sh SOFTCX VFIO_DRIVER
+set -uo pipefail
+
+softcx=$1 driver=$2
+T=$(mktemp -d)
+trap 'rm -rf "$T"' EXIT
+start=$(date +%s.%N)
+version=$(dpkg-query -W -f '${Version}' ibverbs-providers 2>/dev/null || echo unknown)
+wrong=()
+
+# run NAME OPTIONS... -- ARGUMENTS...: the program's words in NAME.out, the NIC's in NAME.nic
+run() {
+	local name=$1 options=()
+
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	timeout 30 "$softcx" vfio --seed 1 --log "$T/$name.nic" "${options[@]}" -- "$driver" "$@" \
+		> "$T/$name.out" 2>&1 || wrong+=("$name: $(tail -n 1 "$T/$name.out")")
+	grep -q 'vfio_driver: ok' "$T/$name.out" || wrong+=("$name: no ok")
+}
+
+# has NAME PATTERN: the NIC said so
+has() {
+	grep -qE "$2" "$T/$1.nic" || wrong+=("$1: the NIC did not say '$2'")
+}
+
+# What the program does wrong on purpose is refused; nothing else is.
+clean() {
+	local rest
+
+	has "$1" 'refused 1 times: command IN_USE$'
+	has "$1" 'refused 1 times: data path SEG_KEY$'
+	rest=$(grep 'refused [0-9]* times' "$T/$1.nic" | grep -vE ': command IN_USE$|: data path SEG_KEY$' | head -n 1)
+	[ -z "$rest" ] || wrong+=("$1: $rest")
+	has "$1" 'closed: 0 ranges of memory are still the device'
+}
+
+run round -- 2000
+clean round
+has round 'received 2000 '
+for profile in cx7 bf3; do
+	run "$profile" --profile "$profile" -- 100
+	clean "$profile"
+done
+
+seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
+if [ ${#wrong[@]} = 0 ]; then
+	printf '%-10s %-24s %-8s %-8s %s\n' libmlx5 "$version" vfio ok "$seconds s"
+	exit 0
+fi
+printf '%-10s %-24s %-8s %-8s %s\n' libmlx5 "$version" vfio FAILED "$seconds s  ${wrong[0]}"
+printf '%s\n' "${wrong[@]}" >&2
+tail -n 20 "$T"/*.nic >&2
+exit 1
