@@ -175,5 +175,7 @@ unsigned scx_nic_poll(struct scx_nic *nic);
 
 /* End-of-run figures and the refusal count, to the log. */
 void scx_nic_report(struct scx_nic *nic);
+/* Objects of all kinds that live now. */
+unsigned scx_nic_objects(struct scx_nic *nic);
 
 #endif /* SCX_SOFTCX_H */

@@ -172,9 +172,12 @@ scxf_uar_unmap(struct scxf_ctx *ctx, uint32_t page)
 {
 	uint8_t *at = ctx->dev->uar_base + page * SCXF_UAR_BYTES;
 
-	/* MAP_FIXED over it: never a moment without memory there, the data path reads it all the
-	 * time */
-	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED,
-		    -1, 0) != at)
+	/*
+	 * MAP_FIXED over it: never a moment without memory there, the data path reads it all the
+	 * time. Private as its neighbours are, so that the kernel makes one mapping of them: shared
+	 * pages stay mappings of their own, one more each time a program makes and drops a page.
+	 */
+	if (mmap(at, SCXF_UAR_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
 		scx_log(ctx->dev->name, "UAR page %u stays mapped: %s", page, strerror(errno));
 }

@@ -201,7 +201,7 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 	d->mtu = netdev_mtu(d->port);
 	cfg.mtu = d->mtu;
 	d->uar_base = mmap(NULL, SCXF_UAR_PAGES * SCXF_UAR_BYTES, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (d->uar_base == MAP_FAILED)
 		return -errno;
 	cfg.uar_base = d->uar_base;
@@ -321,6 +321,19 @@ bring_down(void)
 	}
 	failed = -ENODEV; /* a thread that still runs gets no further */
 	pthread_mutex_unlock(&scxf_lock);
+}
+
+/* For a program that counts what it leaves behind, by dlsym(): objects of all devices. */
+__attribute__((visibility("default"))) unsigned
+softcx_objects(void)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&scxf_lock);
+	for (unsigned i = 0; owner && !failed && i < conf.nr_ports; i++)
+		n += scx_nic_objects(devs[i].nic);
+	pthread_mutex_unlock(&scxf_lock);
+	return n;
 }
 
 int

@@ -107,22 +107,22 @@ file_of(struct scxf_ctx *ctx, int fd, enum file_kind kind)
 	return NULL;
 }
 
-/* A slot whose reader has gone is as good as a free one: a probe of a socket without a peer reads
- * end of file. */
+/* Files whose reader has gone go now: a probe of a socket without a peer reads end of file. A
+ * program that opens and closes for ever must not fill its table of descriptors with our ends. */
 static struct file *
 file_slot(void)
 {
+	struct file *slot = NULL;
 	char b;
 
-	for (unsigned i = 0; i < FILES_MAX; i++)
-		if (files[i].kind == FILE_FREE)
-			return &files[i];
-	for (unsigned i = 0; i < FILES_MAX; i++)
-		if (!recv(files[i].fd, &b, 1, MSG_DONTWAIT | MSG_PEEK)) {
+	for (unsigned i = 0; i < FILES_MAX; i++) {
+		if (files[i].kind != FILE_FREE &&
+			!recv(files[i].fd, &b, 1, MSG_DONTWAIT | MSG_PEEK))
 			file_free(&files[i]);
-			return &files[i];
-		}
-	return NULL;
+		if (files[i].kind == FILE_FREE && slot == NULL)
+			slot = &files[i];
+	}
+	return slot;
 }
 
 static int

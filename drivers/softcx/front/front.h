@@ -105,6 +105,7 @@ scxf_fstat(int fd, struct stat *st)
 int scxf_dev_path(const char *path);	  /* index of the device with that path, -1: none of ours */
 int scxf_open(unsigned index, int flags); /* descriptor, or -errno */
 void scxf_mtu_changed(const char *netdev, uint32_t mtu); /* takes scxf_lock itself */
+unsigned softcx_objects(void);
 bool scxf_forked(void); /* this process is a child of the one that opened the device */
 
 int scxf_move_high(int fd); /* the same open file, numbered from SCXF_FD_MIN on */

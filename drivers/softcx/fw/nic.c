@@ -208,6 +208,18 @@ scx_port_link(struct scx_nic *nic, int up)
 	scx_fw_event(nic, &ev);
 }
 
+unsigned
+scx_nic_objects(struct scx_nic *nic)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&nic->lock);
+	for (unsigned k = 0; k < SCX_FW_KINDS; k++)
+		n += nic->table[k].used;
+	pthread_mutex_unlock(&nic->lock);
+	return n;
+}
+
 void
 scx_nic_report(struct scx_nic *nic)
 {
