@@ -81,19 +81,46 @@ crl_tx_reserve(struct crl_queue_dev *q, uint32_t n, uint64_t wait_ns, uint64_t *
 	}
 }
 
+/* Where this processor sees what WQEs call addr: in the queue's own buffers, or txbuf. Else NULL.
+ */
+CRL_FN const uint8_t *
+crl_tx_data(const struct crl_queue_dev *q, uint64_t addr)
+{
+	uint64_t at = addr - q->txbuf.iova;
+
+	if (q->txbuf.addr && at < q->txbuf.bytes)
+		return q->txbuf.addr + at;
+	at = addr - q->rq.buf_iova;
+	if (q->rq.buf && at < (uint64_t)q->rq.stride << q->rq.log_depth)
+		return q->rq.buf + at;
+	return NULL;
+}
+
 /*
  * Stage 2: one frame of len bytes at addr (as registered), into reserved room, in the order of the
  * indices. cookie comes back from crl_tx_done(). The frame is the NIC's until then. lkey 0: the
- * queue's default region.
+ * queue's default region. data: the frame as this processor sees it. It is read only where the NIC
+ * wants the front of each frame in the WQE (sq.inline_hdr); with NULL there, the NIC refuses the
+ * frame, and the queue fails with its words.
  */
+CRL_FN void
+crl_tx_frame_data(struct crl_queue_dev *q, uint64_t pi, const uint8_t *data, uint64_t addr,
+	uint32_t len, uint32_t lkey, uint64_t cookie, uint32_t flags)
+{
+	struct crl_piece piece = {data, addr, len, lkey ? lkey : q->sq.lkey};
+
+	crl_sq_put_send_hdr(&q->sq, pi, &piece, 1, data ? crl_send_hdr(&q->sq, len) : 0,
+		flags & (CRL_TX_L3_CSUM | CRL_TX_L4_CSUM), (flags & CRL_TX_SIGNAL) != 0, cookie);
+}
+
+/* The same for a frame in the queue's receive buffers or in its txbuf. */
 CRL_FN void
 crl_tx_frame_key(struct crl_queue_dev *q, uint64_t pi, uint64_t addr, uint32_t len, uint32_t lkey,
 	uint64_t cookie, uint32_t flags)
 {
-	struct crl_piece piece = {NULL, addr, len, lkey ? lkey : q->sq.lkey};
+	const uint8_t *data = q->sq.inline_hdr ? crl_tx_data(q, addr) : NULL;
 
-	crl_sq_put_send(&q->sq, pi, &piece, 1, flags & (CRL_TX_L3_CSUM | CRL_TX_L4_CSUM),
-		(flags & CRL_TX_SIGNAL) != 0, cookie);
+	crl_tx_frame_data(q, pi, data, addr, len, lkey, cookie, flags);
 }
 
 CRL_FN void

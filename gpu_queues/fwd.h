@@ -29,9 +29,21 @@ enum crl_verdict {
  */
 typedef enum crl_verdict (*crl_packet_fn)(struct crl_stream *s, struct crl_pkt *pkt);
 
+/* Of run frames in one multi-packet send none is read by the NIC where it came in. */
+CRL_FN bool
+crl_fwd_all_inlined(const struct crl_sq *sq, const struct crl_piece *piece, uint32_t run)
+{
+	uint32_t i = 0;
+
+	while (i < run && crl_empw_segs(piece[i].len, sq->inline_max) > 1u)
+		i++;
+	return i == run;
+}
+
 /*
  * Sends the first of n frames, or as many as follow each other in their slots in one multi-packet
- * send. The burst's last WQE is signalled. Returns how many frames were sent.
+ * send. The burst's last WQE is signalled. Slots whose frames travel in the WQE are given back at
+ * once. Returns how many frames were sent.
  */
 CRL_FN uint32_t
 crl_fwd_post(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
@@ -39,7 +51,7 @@ crl_fwd_post(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
 	struct crl_piece piece[CRL_EMPW_FRAMES_MAX];
 	struct crl_sq *sq = &s->tx->sq;
 	uint32_t run = 0, ds = 0;
-	uint64_t pi;
+	uint64_t pi, cookie;
 
 	while (run < n && run < CRL_EMPW_FRAMES_MAX && pkt[run].index == pkt[0].index + run) {
 		piece[run].data = pkt[run].data;
@@ -48,19 +60,23 @@ crl_fwd_post(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
 		piece[run].lkey = s->tx_lkey;
 		run++;
 	}
-	run = run > 1u ? crl_empw_fit(sq, piece, run, crl_sq_room(sq), &ds) : 0;
-	if (run < 2u) {
-		run = 1;
-		ds = 3;
+	run = crl_empw_fit(sq, piece, run, crl_sq_room(sq), &ds);
+	if (run == 0 || (run == 1u && !crl_fwd_all_inlined(sq, piece, 1))) {
+		if (crl_sq_reserve(sq, 1, &pi) != CRL_OK)
+			return 0;
+		crl_sq_put_send(sq, pi, piece, 1, s->opts.cs_flags, n == 1u,
+			crl_cookie_slots(pkt[0].index, 1));
+		return 1;
 	}
 	if (crl_sq_reserve(sq, crl_wqebbs(ds), &pi) != CRL_OK)
 		return 0;
-	if (run == 1u)
-		crl_sq_put_send(sq, pi, piece, 1, s->opts.cs_flags, n == 1u,
-			crl_cookie_slots(pkt[0].index, 1));
-	else
-		crl_sq_put_empw(sq, pi, piece, run, s->opts.cs_flags, run == n,
-			crl_cookie_slots(pkt[0].index, run));
+	cookie = crl_cookie_slots(pkt[0].index, run);
+	if (crl_fwd_all_inlined(sq, piece, run)) {
+		crl_sq_put_empw(sq, pi, piece, run, s->opts.cs_flags, run == n, 0);
+		crl_cookie_release(&s->rx->rq, cookie);
+	} else {
+		crl_sq_put_empw(sq, pi, piece, run, s->opts.cs_flags, run == n, cookie);
+	}
 	return run;
 }
 

@@ -34,6 +34,7 @@ const char crl_tp_usage[] =
 	"Carillon's:\n"
 	"  --gpu=NAME           gpudev that holds rings and buffers, e.g. gpu_crl_cuda0; or host\n"
 	"  --rings=gpu|host     where rings are (default gpu with --gpu, else host)\n"
+	"  --tx-inline=N        frames of up to N bytes travel in the send ring (default 0)\n"
 	"  --cpu-queues=N       queues of net_mlx5 beside ours; ours then take IPv4 UDP only\n"
 	"  --duration=S         end after S seconds (fractions allowed)\n"
 	"  --json=FILE          write a report at the end\n"
@@ -59,6 +60,7 @@ enum {
 	OPT_ISOLATE,
 	OPT_GPU,
 	OPT_RINGS,
+	OPT_TX_INLINE,
 	OPT_CPU_QUEUES,
 	OPT_DURATION,
 	OPT_JSON,
@@ -88,6 +90,7 @@ static const struct option words[] = {
 	{"interactive", no_argument, NULL, 'i'},
 	{"gpu", required_argument, NULL, OPT_GPU},
 	{"rings", required_argument, NULL, OPT_RINGS},
+	{"tx-inline", required_argument, NULL, OPT_TX_INLINE},
 	{"cpu-queues", required_argument, NULL, OPT_CPU_QUEUES},
 	{"duration", required_argument, NULL, OPT_DURATION},
 	{"json", required_argument, NULL, OPT_JSON},
@@ -185,6 +188,8 @@ number_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err
 		return crl_tp_number(err, "burst", arg, 1, CRL_BURST_MAX, &o->burst);
 	case OPT_MBUF:
 		return crl_tp_number(err, "mbuf-size", arg, 64, 65536, &o->mbuf_bytes);
+	case OPT_TX_INLINE:
+		return crl_tp_number(err, "tx-inline", arg, 0, 972, &o->tx_inline);
 	case OPT_CORES:
 		return crl_tp_number(err, "nb-cores", arg, 1, CRL_TP_CORES_MAX, &o->nb_cores);
 	case OPT_FLOWS:

@@ -110,6 +110,7 @@ queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl
 		.tx_depth = o->txd,
 		.rx_depth = o->rxd,
 		.rx_buf_bytes = o->mbuf_bytes,
+		.tx_inline_max = o->tx_inline,
 		.rings = app->mem,
 	};
 	int ret;

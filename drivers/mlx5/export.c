@@ -43,8 +43,9 @@ export_sq(const struct crl_queue *q, struct crl_sq *sq)
 	sq->sqn = q->sq.num;
 	sq->lkey = region != NULL ? crl_region_lkey(region) : CRL_LKEY_INVALID;
 	sq->signal_every = q->cfg.signal_every;
-	sq->flags = q->ctx->caps.enhanced_multi_packet ? CRL_SQ_EMPW : 0;
+	sq->flags = crl_takes_empw(q->ctx) ? CRL_SQ_EMPW : 0;
 	sq->inline_max = q->cfg.tx_inline_max;
+	sq->inline_hdr = q->ctx->caps.inline_mode == CRL_INLINE_L2 ? CRL_INLINE_HDR_L2 : 0;
 	export_cq(&q->tx_cq, &sq->cq);
 	crl_sq_reset(sq);
 }

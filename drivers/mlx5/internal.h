@@ -197,7 +197,9 @@ void crl_rq_export(const struct crl_queue *q, struct crl_rq *rq);
 int crl_wq_destroy(
 	struct crl_queue *q, struct crl_wq_obj *wq, const char *step, struct crl_err *err);
 int crl_ring_reg(struct crl_queue *q, struct crl_ring_mem *ring, struct crl_err *err);
-/* Checks cfg, fills defaults in. depth.c */
+/* Whether queues of this context send several frames in one WQE. */
+bool crl_takes_empw(const struct crl_ctx *ctx);
+/* Checks cfg, fills defaults in. queue_cfg.c */
 int crl_queue_cfg_check(const struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
 	struct crl_queue_cfg *full, struct crl_err *err);
 /* 0 and *log2, or -EINVAL with the nearest powers of two in err. */

@@ -15,6 +15,13 @@
 #define INLINE_MAX    ((CRL_WQE_DS_MAX - 2u) * CRL_WQE_SEG_BYTES - 4u)
 #define BUF_BYTES_MAX 65536u
 
+/* A multi-packet send has no room for inlined headers. */
+bool
+crl_takes_empw(const struct crl_ctx *ctx)
+{
+	return ctx->caps.enhanced_multi_packet && ctx->caps.inline_mode == CRL_INLINE_NONE;
+}
+
 static uint32_t
 log2_floor(uint32_t v)
 {
@@ -66,16 +73,18 @@ check_tx(const struct crl_ctx *ctx, struct crl_queue_cfg *c, uint8_t *log2, stru
 		ret = check_depth_cap(ctx, "send", *log2, err);
 	if (ret != 0)
 		return ret;
-	if (ctx->caps.inline_mode != CRL_INLINE_NONE)
+	if (ctx->caps.inline_mode != CRL_INLINE_NONE && ctx->caps.inline_mode != CRL_INLINE_L2)
 		return crl_err_set(err, -ENOTSUP, CFG_STEP,
-			"set the port's inline mode to none (devlink dev eswitch ... inline-mode "
-			"none)",
-			"the NIC wants headers inlined in every send (mode %u)",
+			"set the port's inline mode to link or none (devlink dev eswitch ... "
+			"inline-mode link)",
+			"the NIC wants more than layer 2 headers inlined in every send (mode %u)",
 			ctx->caps.inline_mode);
-	if (c->tx_inline_max > 0 && !ctx->caps.enhanced_multi_packet)
+	if (c->tx_inline_max > 0 && !crl_takes_empw(ctx))
 		return crl_err_set(err, -ENOTSUP, CFG_STEP, "set it to 0",
-			"tx_inline_max is %u and the NIC takes no multi-packet sends",
-			c->tx_inline_max);
+			"tx_inline_max is %u and the NIC takes no multi-packet sends%s",
+			c->tx_inline_max,
+			ctx->caps.inline_mode == CRL_INLINE_L2 ? " where it wants headers inlined"
+							       : "");
 	if (c->tx_inline_max > INLINE_MAX)
 		return crl_err_set(err, -EINVAL, CFG_STEP, "use that or less",
 			"tx_inline_max %u is above %u, which a WQE has room for", c->tx_inline_max,

@@ -96,7 +96,9 @@ crl_flowgen_burst(struct crl_stream *s, uint32_t n)
 	if (n != 0)
 		crl_order_payload_before_wqe();
 	for (i = 0; i < n && crl_sq_reserve(sq, 1, &pi) == CRL_OK; i++) {
-		piece.iova = b->iova + pi % s->tx_slots * s->tx_stride;
+		at = pi % s->tx_slots * s->tx_stride;
+		piece.data = b->addr + at;
+		piece.iova = b->iova + at;
 		crl_sq_put_send(sq, pi, &piece, 1, s->opts.cs_flags, false, 0);
 	}
 	s->tx_left -= i;

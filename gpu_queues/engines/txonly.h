@@ -96,11 +96,12 @@ crl_txonly_post_gather(struct crl_stream *s, uint32_t n)
 {
 	struct crl_piece piece[CRL_TXPKTS_MAX];
 	struct crl_sq *sq = &s->tx->sq;
-	uint32_t i, nr = s->opts.txpkts_nr;
+	uint32_t i, nr = s->opts.txpkts_nr, first = s->opts.txpkts[0];
+	uint32_t ds = crl_send_ds(crl_send_hdr(sq, first), first, nr);
 	uint64_t pi;
 
 	for (i = 0; i < n; i++) {
-		if (crl_sq_reserve(sq, crl_wqebbs(2u + nr), &pi) != CRL_OK)
+		if (crl_sq_reserve(sq, crl_wqebbs(ds), &pi) != CRL_OK)
 			break;
 		crl_txonly_pieces(s, i, piece);
 		crl_sq_put_send(sq, pi, piece, nr, s->opts.cs_flags, false, 0);

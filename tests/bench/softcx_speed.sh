@@ -148,14 +148,15 @@ veth_af_packet()
 	flood "$LCORE"
 }
 
-# The same frames round the same loopback, by an engine of ours on host threads
+# loopback_engine [OPTION]: the same frames round the same loopback, by an engine of ours on host
+# threads
 loopback_engine()
 {
 	local log=$T/engine.log job
 
 	timeout 60 "$SOFTCX" run -- "$CARILLON_TESTPMD" -l 0,1 --no-huge -m 256 --no-shconf \
 		-a "${BDFS[0]}" -- --forward-mode=io --rings=host --rxq=1 --txq=1 --rxd=1024 \
-		--txd=1024 --tx-first --duration="$((SPAN + 4))" --stats-period=1 >"$log" 2>&1 &
+		--txd=1024 --tx-first --duration="$((SPAN + 4))" --stats-period=1 "$@" >"$log" 2>&1 &
 	job=$!
 	wait_for 10 grep -qs Rx-pps "$log" || note "carillon-testpmd: $(tail -n 2 "$log")"
 	measure counted "$job" softcx
@@ -227,6 +228,9 @@ versus '  the same, txq_mpw_en=0,txq_inline_max=0' loopback_mlx5 loopback_memif 
 versus 'txonly to a veth, softcx : net_af_packet' veth_mlx5 veth_af_packet
 if [ -n "${CARILLON_TESTPMD:=$(command -v carillon-testpmd)}" ]; then
 	versus 'softcx loopback, our engine : testpmd io' loopback_engine loopback_mlx5_burst
+	for option in --tx-inline=268 --mbuf-size=2112; do
+		versus "  the same, engine with $option" loopback_engine loopback_mlx5_burst $option
+	done
 else
 	echo 'no carillon-testpmd: its engines are not measured'
 fi

@@ -3,7 +3,7 @@
 #
 # Each capability profile under drivers that ask first: what ibv_devinfo is shown; Debian's testpmd
 # (net_mlx5 inlines headers where the port wants it and leaves multi-packet sends out there); and
-# Carillon's queues, which take a port that wants no inline headers, and say so of one that does.
+# Carillon's queues, which do the same, each engine that sends on the port that wants headers.
 . "$(dirname "$0")/lib.sh"
 e2e_begin ibv_devinfo dpdk-testpmd stdbuf "${CARILLON_TESTPMD:-carillon-testpmd}"
 export XDG_RUNTIME_DIR=$T
@@ -58,5 +58,30 @@ moves cx7
 profile bf3 41692 32
 moves bf3
 profile cx5 4119 16
-is 'cx5: carillon-testpmd' "$RC" 1
-is 'cx5: lines' "$(grep -c '^carillon-testpmd: .*headers inlined in every send.* Fix: ' "$T/crl")" 1
+moves cx5
+
+# engine MODE COUNTER OPTIONS...: on a port that wants layer 2 headers in each send
+engine()
+{
+	local mode=$1 counter=$2
+
+	shift 2
+	timeout 30 "$SOFTCX" run --profile cx5 -- "$CARILLON_TESTPMD" -l 0,1 --no-huge -m 256 --no-shconf \
+		--file-prefix "cx5-$mode" -- --forward-mode="$mode" --duration=0.3 --json="$T/$mode.json" "$@" \
+		>"$T/crl" 2>&1 || fail "cx5 $mode: status $?: $(tail -n 3 "$T/crl")"
+	grep -q 'triggered 0$' "$T/crl" || fail "cx5 $mode: $(grep refusals "$T/crl")"
+	python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1]))["ports"][0][sys.argv[2]] < 1000)' \
+		"$T/$mode.json" "$counter" || fail "cx5 $mode: $(tail -n 5 "$T/crl")"
+}
+
+engine macswap rx_packets --tx-first
+engine 5tswap rx_packets --tx-first --burst=1
+engine txonly tx_packets
+engine txonly tx_packets --txpkts=64,200,9,9
+engine flowgen rx_packets
+engine pingpong rx_packets --txpkts=60
+timeout 30 "$SOFTCX" run --profile cx5 -- "$CARILLON_TESTPMD" -l 0,1 --no-huge -m 256 --no-shconf \
+	--file-prefix cx5-inline -- --tx-inline=100 >"$T/crl" 2>&1
+is 'cx5, --tx-inline: status' "$?" 1
+is 'cx5, --tx-inline: lines' \
+	"$(grep -c '^carillon-testpmd: .*where it wants headers inlined.* Fix: ' "$T/crl")" 1

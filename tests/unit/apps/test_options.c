@@ -87,11 +87,12 @@ all_words(void **state)
 
 	assert_int_equal(
 		parse("--tx-first --rings=host --gpu=host --flow-isolate-all --port-topology=loop "
-		      "--mbuf-size=4096 --tx-udp=7,8",
+		      "--mbuf-size=4096 --tx-udp=7,8 --tx-inline=972",
 			&o, &err),
 		0);
 	assert_int_equal(o.rings, CRL_TP_RINGS_HOST);
 	assert_int_equal(o.engine_opts.dst_port, 8);
+	assert_int_equal(o.tx_inline, 972);
 	assert_true(o.tx_first);
 	assert_int_equal(parse("--help", &o, &err), 0);
 	assert_true(o.help);
@@ -136,6 +137,7 @@ static const struct {
 	{"--json=", "--json=", "empty"},
 	{"--mbuf-size=100", "--mbuf-size=100", "multiple of 64"},
 	{"--mbuf-size=32", "--mbuf-size=32", "from 64"},
+	{"--tx-inline=973", "--tx-inline=973", "from 0 to 972"},
 	{"--rxq=0", "io receives", "--rxq=1"},
 	{"--txq=0", "io sends", "--txq=1"},
 	{"--rxq=2", "--rxq=2 and --txq=1 differ", "same number"},

@@ -46,7 +46,8 @@ stream_open(struct crl_stream *s, struct fake_nic *n, uint32_t burst)
 
 /*
  * Sends total frames through; rx_pace, tx_pace: what the NIC does between two turns. Fails when
- * nothing moves for many turns. form: 0 a send a frame, 1 multi-packet by pointer, 2 inlined.
+ * nothing moves for many turns. form: 0 a send a frame, 1 multi-packet by pointer, 2 inlined, 3 a
+ * send a frame with its headers inlined.
  */
 static void
 forward(uint32_t log_sq, uint32_t log_rq, uint32_t burst, uint32_t rx_pace, uint32_t tx_pace,
@@ -59,7 +60,8 @@ forward(uint32_t log_sq, uint32_t log_rq, uint32_t burst, uint32_t rx_pace, uint
 	struct tape t = {0, 0};
 	uint8_t f[64];
 
-	fake_open(&n, log_sq, log_rq, 128, form != 0);
+	fake_open(&n, log_sq, log_rq, 128, form == 1 || form == 2);
+	n.q.sq.inline_hdr = form == 3 ? CRL_INLINE_HDR_L2 : 0;
 	n.q.sq.inline_max =
 		form == 2 && log_sq > 0 ? 64 : 0; /* engine.c refuses what does not fit */
 	stream_open(&s, &n, burst);
@@ -98,7 +100,7 @@ no_deadlock(void **state)
 			for (b = 0; b < 5; b++)
 				for (r = 0; r < 3; r++)
 					for (t = 0; t < 3; t++)
-						for (e = 0; e < 3; e++)
+						for (e = 0; e < 4; e++)
 							forward(sq, rq, bursts[b], paces[r],
 								paces[t], e, 300);
 }
@@ -109,8 +111,38 @@ long_run(void **state)
 	forward(9, 9, 32, 64, 64, true, 200000);
 	forward(9, 9, 32, 64, 64, 2, 200000);
 	forward(9, 9, 32, 64, 64, false, 200000);
+	forward(9, 9, 32, 64, 64, 3, 200000);
 	forward(2, 15, 64, 64, 64, true, 100000);
 	forward(15, 2, 64, 64, 64, false, 100000);
+}
+
+/* What travels in the WQE has left its slot: it is the NIC's again before the send is over. */
+static void
+inlined_at_once(void **state)
+{
+	struct tape t = {0, 0};
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 2, 128, true);
+	n.q.sq.inline_max = 64;
+	stream_open(&s, &n, 8);
+	n.sink = check_frame;
+	n.arg = &t;
+	crl_fwd_turn(&s, crl_io_packet);
+	for (uint64_t i = 0; i < 3; i++) {
+		make_frame(f, i);
+		assert_true(fake_receive(&n, f, 64));
+		crl_fwd_turn(&s, crl_io_packet);
+		assert_int_equal(n.q.rq.pi_told - n.q.rq.ci, 4);
+		memset(n.q.rq.buf, 0xee, 4 * 128); /* the NIC may write there at once */
+	}
+	assert_int_equal(n.q.sq.ci, 0);
+	fake_doorbell(&n);
+	assert_int_equal(fake_send(&n, 64), 3);
+	assert_int_equal(t.next, 3);
+	fake_close(&n);
 }
 
 /* The rule is needed: the same rings without it stop, which the loop above would see. */
@@ -240,6 +272,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_deadlock),
 		cmocka_unit_test(long_run),
+		cmocka_unit_test(inlined_at_once),
 		cmocka_unit_test(rule_is_needed),
 		cmocka_unit_test(drops_between),
 		cmocka_unit_test(macswap),

@@ -55,8 +55,9 @@ open_stream(struct crl_stream *s, struct fake_nic *n, const char *txpkts, uint64
 	crl_engine_opts_default(&s->opts);
 }
 
+/* in: without multi-packet sends bytes of headers, with them bytes of frames, that are inlined. */
 static void
-run(const char *txpkts, uint32_t len, uint32_t log, bool empw, uint32_t inline_max)
+run(const char *txpkts, uint32_t len, uint32_t log, bool empw, uint32_t in)
 {
 	struct tape t = {0, len};
 	struct crl_stream s;
@@ -65,7 +66,8 @@ run(const char *txpkts, uint32_t len, uint32_t log, bool empw, uint32_t inline_m
 
 	fake_open(&n, log, 0, 64, empw);
 	n.q.sq.signal_every = crl_signal_every(0, CRL_LOG_DEPTH_MAX, log);
-	n.q.sq.inline_max = inline_max;
+	n.q.sq.inline_max = empw ? in : 0;
+	n.q.sq.inline_hdr = empw ? 0 : in;
 	memset(n.txmem, 0xee, 65536);
 	open_stream(&s, &n, txpkts, 1000);
 	n.sink = check_frame;
@@ -95,6 +97,10 @@ frames(void **state)
 	run("64,64", 128, 5, true, 0);
 	run("42,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", 162, 6, false, 0);
 	run("9000", 9000, 4, true, 0);
+	run("42", 42, 0, false, CRL_INLINE_HDR_L2); /* for a NIC that wants the headers */
+	run("64", 64, 9, false, CRL_INLINE_HDR_L2);
+	run("64,64", 128, 5, false, CRL_INLINE_HDR_L2);
+	run("42,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", 162, 6, false, CRL_INLINE_HDR_L2);
 }
 
 static void

@@ -119,10 +119,17 @@ test_caps_limit_queues(void **state)
 	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
 	cfg.tx_inline_max = 973;
 	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -EINVAL);
-	cfg.tx_inline_max = 0;
+	cfg.tx_inline_max = 64;
 	ctx.caps.inline_mode = CRL_INLINE_L2;
 	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -ENOTSUP);
-	assert_non_null(strstr(err.cause, "inlined in every send"));
+	assert_non_null(strstr(err.cause, "where it wants headers inlined"));
+	cfg.tx_inline_max = 0;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
+	for (ctx.caps.inline_mode = CRL_INLINE_IP; ctx.caps.inline_mode <= CRL_INLINE_TCP_UDP;
+		ctx.caps.inline_mode++) {
+		assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -ENOTSUP);
+		assert_non_null(strstr(err.cause, "more than layer 2 headers"));
+	}
 }
 
 int
