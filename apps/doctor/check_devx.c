@@ -117,6 +117,12 @@ dr_check_uar(struct doctor *d)
 				"doorbells go through write-combining (BlueFlame) pages");
 			dr_fix(f, "works; rdma-core 45 and newer gives uncached pages of a queue's "
 				  "own (NC_DEDICATED)");
+		} else if (strcmp(kind, "nc_shared") == 0) {
+			f = dr_find(d, DR_NOTE, "nc_shared", n->ib,
+				"all queues ring one uncached doorbell page");
+			dr_fix(f, "works; the kernel found that write combining does not, as in "
+				  "many virtual machines; rdma-core 45 and newer gives uncached "
+				  "pages of a queue's own (NC_DEDICATED)");
 		} else {
 			f = dr_find(d, DR_STOP, "none", n->ib, "no doorbell page can be had");
 			dr_fix(f, "end other users of the card; on arm64 and in virtual machines "

@@ -116,6 +116,10 @@ uar_kind(struct ibv_context *ibv)
 		uar = mlx5dv_devx_alloc_uar(ibv, MLX5DV_UAR_ALLOC_TYPE_BF);
 		kind = "bf";
 	}
+	if (uar == NULL) {
+		uar = mlx5dv_devx_alloc_uar(ibv, MLX5DV_UAR_ALLOC_TYPE_NC);
+		kind = "nc_shared";
+	}
 	if (uar == NULL)
 		return "none";
 	mlx5dv_devx_free_uar(uar);

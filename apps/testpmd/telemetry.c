@@ -100,8 +100,9 @@ on_path(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "rings", path.rings == CRL_PLACE_GPU ? "gpu" : "host");
 	rte_tel_data_add_dict_string(d, "buffers", path.buffers == CRL_PLACE_GPU ? "gpu" : "host");
 	rte_tel_data_add_dict_string(d, "doorbell",
-		path.uar == CRL_UAR_BF ? "a write-combining page of its own"
-				       : "an uncached page of its own");
+		path.uar == CRL_UAR_BF		? "a write-combining page of its own"
+		: path.uar == CRL_UAR_NC_SHARED ? "an uncached page that all queues share"
+						: "an uncached page of its own");
 	rte_tel_data_add_dict_string(
 		d, "completion_queue", path.cq_flags & CRL_CQ_COLLAPSED ? "collapsed" : "ordinary");
 	rte_tel_data_add_dict_int(d, "numa_node", path.numa_node);

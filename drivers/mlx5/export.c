@@ -166,7 +166,7 @@ crl_path(const struct crl_queue *q, struct crl_path *path)
 	else
 		snprintf(node, sizeof(node), "any NUMA node (%s)", q->ctx->numa_why);
 	snprintf(path->text, sizeof(path->text),
-		"queue %u on %s: rings in %s, buffers in %s, doorbell on a %s%s, %s CQs, %s",
+		"queue %u on %s: rings in %s, buffers in %s, doorbell on %s%s, %s CQs, %s",
 		q->cfg.index, q->ctx->info.name, q->rings->name, q->buffers->name,
 		crl_uar_kind_str(q->uar_kind), q->uar_moved ? " rung in GPU memory" : "",
 		q->cfg.cq_flags & CRL_CQ_COLLAPSED ? "collapsed send" : "ordinary", node);

@@ -155,7 +155,7 @@ crl_queue_cfg_check(const struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
 		return crl_err_set(err, -EINVAL, CFG_STEP, "use CRL_Q_TX, CRL_Q_RX or both",
 			"flags is 0x%x", cfg->flags);
 	if ((cfg->cq_flags & ~(CRL_CQ_COLLAPSED | CRL_CQ_OVERRUN_IGNORE)) != 0 ||
-		cfg->uar > CRL_UAR_BF)
+		cfg->uar > CRL_UAR_NC_SHARED)
 		return crl_err_set(err, -EINVAL, CFG_STEP, "use the values of carillon.h",
 			"cq_flags is 0x%x, uar %u", cfg->cq_flags, (unsigned)cfg->uar);
 	if ((cfg->cq_flags & CRL_CQ_COLLAPSED) && !(cfg->flags & CRL_Q_TX))

@@ -2,8 +2,10 @@
 /*
  * Doorbell pages, one for each queue. The best is an uncached page of the queue's own
  * (NC_DEDICATED), which rdma-core knows from version 45 on and older ones refuse; a dynamic
- * BlueFlame page, also the queue's own but mapped write-combining, is what every version has. The
- * plain NC page is one for the whole context and is not used. Host only.
+ * BlueFlame page, also the queue's own but mapped write-combining, is what every version has,
+ * unless the kernel found that write combining does not work, as in many virtual machines. Then
+ * there is the one uncached page of the whole context: queues ring it with single 8-byte stores
+ * that name the queue, so that sharing it needs no lock. Host only.
  */
 #include <errno.h>
 
@@ -17,8 +19,9 @@ static const struct {
 	uint32_t flags;
 	const char *words;
 } kinds[] = {
-	{CRL_UAR_NC_DEDICATED, UAR_NC_DEDICATED, "uncached page of its own"},
-	{CRL_UAR_BF, MLX5DV_UAR_ALLOC_TYPE_BF, "write-combining (BlueFlame) page of its own"},
+	{CRL_UAR_NC_DEDICATED, UAR_NC_DEDICATED, "an uncached page of its own"},
+	{CRL_UAR_BF, MLX5DV_UAR_ALLOC_TYPE_BF, "a write-combining (BlueFlame) page of its own"},
+	{CRL_UAR_NC_SHARED, MLX5DV_UAR_ALLOC_TYPE_NC, "an uncached page that all queues share"},
 };
 
 const char *
@@ -30,16 +33,37 @@ crl_uar_kind_str(enum crl_uar kind)
 	return "no page";
 }
 
+/* Another queue that has mapped the same page for the same processor; NULL: none. */
+static const struct crl_queue *
+mapped_too(const struct crl_queue *q)
+{
+	const struct crl_queue *other;
+
+	LIST_FOREACH(other, &q->ctx->queues, link)
+	if (other != q && other->uar == q->uar && other->uar_mapped &&
+		other->rings->arg == q->rings->arg)
+		return other;
+	return NULL;
+}
+
 static int
 map_for_engine(struct crl_queue *q, struct crl_err *err)
 {
 	uint8_t *page = q->uar->base_addr, *dev = NULL;
+	const struct crl_queue *other;
 	size_t in_page = (size_t)((uint8_t *)q->uar->reg_addr - page);
 	int ret;
 
 	q->uar_reg = q->uar->reg_addr;
 	if (q->rings->map_mmio == NULL)
 		return 0;
+	other = mapped_too(q);
+	if (other != NULL) {
+		q->uar_reg = other->uar_reg;
+		q->uar_mapped = true;
+		q->uar_moved = other->uar_moved;
+		return 0;
+	}
 	ret = q->rings->map_mmio(q->rings->arg, page, CRL_UAR_BYTES, (void **)&dev);
 	if (ret != 0)
 		return crl_fail_mem(err, q->rings, ret, "map the doorbell page for the GPU",
@@ -83,7 +107,7 @@ crl_uar_put(struct crl_queue *q)
 {
 	if (q->uar == NULL)
 		return;
-	if (q->uar_mapped)
+	if (q->uar_mapped && mapped_too(q) == NULL)
 		q->rings->unmap_mmio(q->rings->arg, q->uar->base_addr);
 	q->uar_mapped = false;
 	mlx5dv_devx_free_uar(q->uar);

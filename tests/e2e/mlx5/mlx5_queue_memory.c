@@ -14,7 +14,7 @@
 #include "drivers/softcx/dmabuf_registry.h"
 #include "net.h"
 
-#define ARENA_BYTES (8u << 20)
+#define ARENA_BYTES (32u << 20)
 
 static struct crl_err err;
 
@@ -182,7 +182,8 @@ rounds(struct crl_port *port, struct test_queue *t)
 }
 
 static void
-try_memory(struct crl_port *port, uint32_t index, const struct crl_mem *mem, bool is_far)
+try_memory(struct crl_port *port, uint32_t index, const struct crl_mem *mem, bool is_far,
+	enum crl_uar uar)
 {
 	struct crl_ctx *ctx = crl_port_ctx(port);
 	struct crl_path path = {.size = sizeof(path)};
@@ -193,6 +194,7 @@ try_memory(struct crl_port *port, uint32_t index, const struct crl_mem *mem, boo
 		.tx_depth = 128,
 		.rx_depth = 512,
 		.rings = mem,
+		.uar = uar,
 	};
 	struct crl_region_cfg rc = {
 		.size = sizeof(rc), .flags = CRL_REGION_ALLOC, .bytes = 4096, .mem = mem};
@@ -205,6 +207,7 @@ try_memory(struct crl_port *port, uint32_t index, const struct crl_mem *mem, boo
 	must(crl_path(t.q, &path), &err, "path");
 	printf("%s\n", path.text);
 	CHECK(path.rings == mem->place && path.buffers == mem->place, "path says another place");
+	CHECK(uar == CRL_UAR_ANY ? path.uar != CRL_UAR_ANY : path.uar == uar, "another page");
 	CHECK(strstr(path.text, mem->name) != NULL, "path does not name the memory");
 	if (is_far)
 		near_dev(&t.dev);
@@ -212,6 +215,26 @@ try_memory(struct crl_port *port, uint32_t index, const struct crl_mem *mem, boo
 	rounds(port, &t);
 	queue_down(port, &t);
 	must(crl_region_dereg(cfg.tx_region, &err), &err, "deregister the frame");
+}
+
+/* Two queues on the one page of the context: mapped once, and until the last of them has gone. */
+static void
+test_shared_page(struct crl_port *port)
+{
+	struct crl_queue_cfg cfg = {.size = sizeof(cfg),
+		.flags = CRL_Q_TX | CRL_Q_RX,
+		.index = 9,
+		.rings = &far_mem,
+		.uar = CRL_UAR_NC_SHARED};
+	struct crl_queue *q;
+
+	must(crl_queue_create(crl_port_ctx(port), &cfg, &q, &err), &err, "create a queue");
+	CHECK(far.nr_map == 2, "%u mappings, wanted the page and the queue's own", far.nr_map);
+	try_memory(port, 2, &far_mem, true, CRL_UAR_NC_SHARED);
+	CHECK(far.nr_map == 2, "%u mappings with one queue left", far.nr_map);
+	must(crl_queue_destroy(q, &err), &err, "destroy it");
+	CHECK(far.nr_live == 0 && far.nr_map == 0, "%zu allocations, %u mappings left", far.nr_live,
+		far.nr_map);
 }
 
 /* Each of the memory's own calls says no: its words come through, and nothing is left. */
@@ -245,14 +268,15 @@ main(int argc, char **argv)
 	must(crl_eal_init(argc, argv, &eal, &err), &err, "start EAL");
 	must(crl_port_open(eal, 0, &cfg, &port, &err), &err, "open the port");
 	CHECK(far_up(), "no far memory");
-	try_memory(port, 0, &far_mem, true);
+	try_memory(port, 0, &far_mem, true, CRL_UAR_ANY);
 	CHECK(far.nr_dmabuf == 6, "%u dma-bufs asked for, wanted 4 rings and 2 regions",
 		far.nr_dmabuf);
 	CHECK(far.nr_live == 0 && far.nr_map == 0, "%zu allocations, %u mappings left", far.nr_live,
 		far.nr_map);
+	test_shared_page(port);
 	test_refusals(crl_port_ctx(port));
 	must(crl_mem_gpudev(eal, 0, &gpu, &err), &err, "use gpudev 0");
-	try_memory(port, 1, &gpu, false);
+	try_memory(port, 1, &gpu, false, CRL_UAR_ANY);
 	must(crl_port_close(port, &err), &err, "close the port");
 	must(crl_eal_cleanup(eal, &err), &err, "clean EAL up");
 	return check_done("mlx5_queue_memory");

@@ -212,6 +212,14 @@ def blueflame_doorbells(m):
 
 
 @situation
+def no_write_combining(m):
+    """note uar.nc_shared mlx5_0
+    note rdma-core.no_nc_dedicated"""
+    m.facts["devx.mlx5_0.uar"] = "nc_shared"
+    m.facts["lib.rdma-core"] = "44"
+
+
+@situation
 def no_doorbell_page(m):
     """stop uar.none mlx5_0"""
     m.facts["devx.mlx5_0.uar"] = "none"

@@ -177,9 +177,10 @@ size_t crl_region_bytes(const struct crl_region *region);
 
 /* How a queue's doorbell page is had. */
 enum crl_uar {
-	CRL_UAR_ANY,	      /* the first that works of the two below; crl_path() says which */
+	CRL_UAR_ANY,	      /* the first that works of those below; crl_path() says which */
 	CRL_UAR_NC_DEDICATED, /* one uncached page of its own; rdma-core 45 and newer */
 	CRL_UAR_BF,	      /* one write-combining page of its own */
+	CRL_UAR_NC_SHARED,    /* the one uncached page of the context: where neither is to be had */
 };
 
 struct crl_queue_cfg {
