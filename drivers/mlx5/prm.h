@@ -4,7 +4,7 @@
  * with them, the software ConnectX takes them apart with them, and a test holds every field against
  * Linux's and DPDK's headers. Host only: no command is ever built on a GPU.
  *
- * A layout is a list macro CRL_PRM_<LAYOUT>_FIELDS(F, S, L, l) in one of the five prm_*.h:
+ * A layout is a list macro CRL_PRM_<LAYOUT>_FIELDS(F, S, L, l) in one of the six prm_*.h:
  *	F(L, l, NAME, name, bit offset, bits)		a field; name is the PRM's
  *	S(L, l, NAME, name, bit offset, bits, LAYOUT)	another layout inside this one
  * Bits that no line names are reserved: zero from the driver, refused by softcx when they are not.
@@ -31,6 +31,7 @@
 #include "prm_misc.h"
 #include "prm_queues.h"
 #include "prm_steer.h"
+#include "prm_verbs.h"
 
 /*
  * Opcodes: Y(NAME, value). Objects other than these are not part of what Carillon uses. Those of
@@ -62,6 +63,12 @@
 	Y(CREATE_FLOW_GROUP, 0x933) Y(DESTROY_FLOW_GROUP, 0x934) \
 	Y(SET_FLOW_TABLE_ENTRY, 0x936) Y(DELETE_FLOW_TABLE_ENTRY, 0x938) \
 	Y(MODIFY_FLOW_TABLE, 0x93c) \
+	Y(CREATE_QP, 0x500) Y(DESTROY_QP, 0x501) Y(RST2INIT_QP, 0x502) Y(INIT2RTR_QP, 0x503) \
+	Y(RTR2RTS_QP, 0x504) Y(2ERR_QP, 0x507) Y(2RST_QP, 0x50a) Y(QUERY_QP, 0x50b) \
+	Y(QUERY_HCA_VPORT_PKEY, 0x765) Y(CREATE_XRC_SRQ, 0x705) Y(DESTROY_XRC_SRQ, 0x706) \
+	Y(ALLOC_XRCD, 0x80e) Y(DEALLOC_XRCD, 0x80f) \
+	Y(CREATE_RMP, 0x90c) Y(DESTROY_RMP, 0x90e) \
+	Y(CREATE_UCTX, 0xa04) Y(DESTROY_UCTX, 0xa06) \
 	Y(CREATE_UMEM, 0xa08) Y(DESTROY_UMEM, 0xa0a)
 #define CRL_CMD_OPS(Y) CRL_CMD_USER_OPS(Y) CRL_CMD_KERNEL_OPS(Y)
 
@@ -93,7 +100,8 @@ enum crl_cmd_stat { CRL_CMD_STATS(CRL_CMD_STAT_ENUM) };
 	CRL_PRM_CAPS_LAYOUTS(Y)                                                                    \
 	CRL_PRM_QUEUES_LAYOUTS(Y)                                                                  \
 	CRL_PRM_STEER_LAYOUTS(Y)                                                                   \
-	CRL_PRM_CORE_LAYOUTS(Y)
+	CRL_PRM_CORE_LAYOUTS(Y)                                                                    \
+	CRL_PRM_VERBS_LAYOUTS(Y)
 
 /* clang-format off */
 #define CRL_PRM_ENUM_F(L, l, NAME, name, off, bits) CRL_PRM_##L##_##NAME = (off) << 16 | (bits),

@@ -70,6 +70,7 @@
 	F(L, l, CQE_VERSION, cqe_version, 0x1fc, 4) \
 	F(L, l, COMPACT_ADDRESS_VECTOR, compact_address_vector, 0x200, 1) \
 	F(L, l, STRIDING_RQ, striding_rq, 0x201, 1) \
+	F(L, l, UMR_MODIFY_ENTITY_SIZE_DISABLED, umr_modify_entity_size_disabled, 0x207, 1) \
 	F(L, l, CMDIF_CHECKSUM, cmdif_checksum, 0x210, 2) \
 	F(L, l, WQ_SIGNATURE, wq_signature, 0x214, 1) \
 	F(L, l, QOS, qos, 0x21b, 1) \
@@ -81,6 +82,7 @@
 	F(L, l, CQ_MODERATION, cq_moderation, 0x222, 1) \
 	F(L, l, CD, cd, 0x22c, 1) \
 	F(L, l, IMAICL, imaicl, 0x231, 1) \
+	F(L, l, XRC, xrc, 0x23c, 1) \
 	F(L, l, UAR_4K, uar_4k, 0x240, 1) \
 	F(L, l, UAR_SZ, uar_sz, 0x24a, 6) \
 	F(L, l, UMEM_UID_0, umem_uid_0, 0x252, 1) \
@@ -94,6 +96,7 @@
 	F(L, l, FLOW_COUNTER_BULK_ALLOC, flow_counter_bulk_alloc, 0x310, 8) \
 	F(L, l, LOG_MAX_TRANSPORT_DOMAIN, log_max_transport_domain, 0x323, 5) \
 	F(L, l, LOG_MAX_PD, log_max_pd, 0x32b, 5) \
+	F(L, l, LOG_MAX_XRCD, log_max_xrcd, 0x33b, 5) \
 	F(L, l, MODIFY_TIS, modify_tis, 0x360, 1) \
 	F(L, l, LOG_MAX_RQ, log_max_rq, 0x363, 5) \
 	F(L, l, LOG_MAX_SQ, log_max_sq, 0x36b, 5) \

@@ -172,9 +172,16 @@ guest_general(void *page)
 		{CRL_PRM_HCA_CAP_DRIVER_VERSION, 1},
 		{CRL_PRM_HCA_CAP_VPORT_COUNTERS, 1},
 		{CRL_PRM_HCA_CAP_MAX_TC, 1},
-		/* The driver's uid for its users is a later matter: no user contexts yet. */
-		{CRL_PRM_HCA_CAP_LOG_MAX_UCTX, 0},
 		{CRL_PRM_HCA_CAP_UMEM_UID_0, 1}, /* a driver's own, without a user context */
+		/*
+		 * mlx5_ib does not start without XRC, and takes keys from commands where a queue's
+		 * operations cannot change their page size. No queue pair carries data.
+		 */
+		{CRL_PRM_HCA_CAP_XRC, 1},
+		{CRL_PRM_HCA_CAP_LOG_MAX_XRCD, 5},
+		{CRL_PRM_HCA_CAP_LOG_MAX_SRQ, 5},
+		{CRL_PRM_HCA_CAP_LOG_MAX_SRQ_SZ, 15},
+		{CRL_PRM_HCA_CAP_UMR_MODIFY_ENTITY_SIZE_DISABLED, 1},
 		{CRL_PRM_HCA_CAP_ETH_VIRT, 1},
 	};
 
@@ -210,7 +217,7 @@ guest_flow_table(void *page)
 		{CRL_PRM_FT_PROP_FLOW_TABLE_MODIFY, 1},
 		{CRL_PRM_FT_PROP_LOG_MAX_FT_SIZE, 20},
 		{CRL_PRM_FT_PROP_LOG_MAX_FT_NUM, 7},
-		{CRL_PRM_FT_PROP_MAX_FT_LEVEL, 64},
+		{CRL_PRM_FT_PROP_MAX_FT_LEVEL, SCX_FT_LEVELS},
 		{CRL_PRM_FT_PROP_LOG_MAX_FLOW, 12},
 		{CRL_PRM_FT_PROP_LOG_MAX_DESTINATION, 0},
 	};

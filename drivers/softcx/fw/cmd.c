@@ -20,7 +20,7 @@ struct command {
 	enum scx_fw_kind makes; /* SCX_FW_KINDS: not a create command */
 	uint8_t list;		/* a list may follow the input layout */
 	uint8_t any_op_mod;
-	uint8_t guest; /* the command is a kernel's, to a NIC that is a PCI device */
+	uint8_t guest; /* enum: a command to a NIC that is a PCI device */
 	uint8_t least; /* bytes of the layout's first edition, which drivers still send; 0: all */
 };
 
@@ -32,18 +32,23 @@ struct command {
 		run, makes, list, any, 0, 0}
 #define KERNEL_(OP, L, out, run, list, any) \
 	{CRL_CMD_OP_##OP, CRL_PRM_##L##_BYTES, out, #OP, SCX_LAYOUT_##L, \
-		run, SCX_FW_KINDS, list, any, 1, 0}
+		run, SCX_FW_KINDS, list, any, GUEST_KERNEL, 0}
 #define KERNEL_GREW(OP, run, least) \
 	{CRL_CMD_OP_##OP, CRL_PRM_##OP##_IN_BYTES, CRL_PRM_CMD_OUT_BYTES, #OP, \
-		SCX_LAYOUT_##OP##_IN, run, SCX_FW_KINDS, 0, 0, 1, least}
+		SCX_LAYOUT_##OP##_IN, run, SCX_FW_KINDS, 0, 0, GUEST_KERNEL, least}
 #define KERNEL(OP, run) KERNEL_(OP, OP##_IN, CRL_PRM_CMD_OUT_BYTES, run, 0, 0)
 #define KERNEL_LIST(OP, run) KERNEL_(OP, OP##_IN, OUT_MIN, run, 1, 1)
 #define KERNEL_QUERY(OP, run) KERNEL_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, run, 0, 1)
+#define FOR_USER(OP, run, list) \
+	{CRL_CMD_OP_##OP, CRL_PRM_##OP##_IN_BYTES, OUT_MIN, #OP, SCX_LAYOUT_##OP##_IN, \
+		run, SCX_FW_KINDS, list, 0, GUEST_FOR_USER, 0}
 #define CREATE(OP, run, KIND, list) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_##KIND, list, 0)
 #define CMD(OP, run) CMD_(OP, OP##_IN, OUT_MIN, run, SCX_FW_KINDS, 0, 0)
 #define QUERY(OP, run) CMD_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, run, SCX_FW_KINDS, 0, 0)
 
 enum { LIST_PAS = 2 }; /* a list of pages, from a kernel only */
+/* From the kernel for itself; also in the name of a user; also for all of them. */
+enum { GUEST_KERNEL = 1, GUEST_FOR_USER = 2, GUEST_FOR_ALL = 3 };
 
 static const struct command commands[] = {
 	CMD_(QUERY_HCA_CAP, QUERY_HCA_CAP_IN, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES,
@@ -98,14 +103,13 @@ static const struct command commands[] = {
 		scx_cmd_modify_nic_vport, 1, 0),
 	KERNEL_(QUERY_VPORT_COUNTER, QUERY_VPORT_COUNTER_IN, OUT_MIN, scx_cmd_query_vport_counter,
 		0, 0),
-	KERNEL_LIST(CREATE_EQ, scx_cmd_create_eq),
+	{CRL_CMD_OP_CREATE_EQ, CRL_PRM_CREATE_EQ_IN_BYTES, OUT_MIN, "CREATE_EQ",
+		SCX_LAYOUT_CREATE_EQ_IN, scx_cmd_create_eq, SCX_FW_KINDS, 1, 1, GUEST_FOR_ALL, 0},
 	KERNEL_QUERY(QUERY_EQ, scx_cmd_query_eq),
 	KERNEL(DESTROY_EQ, scx_cmd_destroy_eq),
 	KERNEL_LIST(CREATE_MKEY, scx_cmd_create_mkey),
 	KERNEL(DESTROY_MKEY, scx_cmd_destroy_mkey),
 	KERNEL_QUERY(QUERY_SPECIAL_CONTEXTS, scx_cmd_query_special_contexts),
-	KERNEL_(CREATE_UMEM, CREATE_UMEM_IN, OUT_MIN, scx_cmd_create_umem, 1, 0),
-	KERNEL(DESTROY_UMEM, scx_cmd_destroy_umem),
 	KERNEL(CREATE_FLOW_TABLE, scx_cmd_create_ft),
 	KERNEL(MODIFY_FLOW_TABLE, scx_cmd_modify_ft),
 	KERNEL(DESTROY_FLOW_TABLE, scx_cmd_destroy_ft),
@@ -113,6 +117,25 @@ static const struct command commands[] = {
 	KERNEL(CREATE_FLOW_GROUP, scx_cmd_create_fg),
 	KERNEL(DESTROY_FLOW_GROUP, scx_cmd_destroy_fg),
 	KERNEL_(SET_FLOW_TABLE_ENTRY, SET_FTE_IN, OUT_MIN, scx_cmd_set_fte, 1, 1),
+	KERNEL_(CREATE_UCTX, CREATE_UCTX_IN, OUT_MIN, scx_cmd_create_uctx, 0, 0),
+	KERNEL(DESTROY_UCTX, scx_cmd_destroy_uctx),
+	FOR_USER(CREATE_UMEM, scx_cmd_create_umem, 1),
+	FOR_USER(DESTROY_UMEM, scx_cmd_destroy_umem, 0),
+	KERNEL_(QUERY_HCA_VPORT_PKEY, QUERY_HCA_VPORT_PKEY_IN, OUT_MIN, scx_cmd_query_pkey, 0, 0),
+	FOR_USER(ALLOC_XRCD, scx_cmd_alloc_xrcd, 0),
+	FOR_USER(DEALLOC_XRCD, scx_cmd_dealloc_xrcd, 0),
+	KERNEL_(CREATE_XRC_SRQ, CREATE_XRC_SRQ_IN, OUT_MIN, scx_cmd_create_xrc_srq, 1, 0),
+	KERNEL(DESTROY_XRC_SRQ, scx_cmd_destroy_xrc_srq),
+	KERNEL_(CREATE_RMP, CREATE_RMP_IN, OUT_MIN, scx_cmd_create_rmp, 1, 0),
+	KERNEL(DESTROY_RMP, scx_cmd_destroy_rmp),
+	KERNEL_(CREATE_QP, CREATE_QP_IN, OUT_MIN, scx_cmd_create_qp, 1, 0),
+	KERNEL(DESTROY_QP, scx_cmd_destroy_qp),
+	KERNEL_(RST2INIT_QP, RST2INIT_QP_IN, OUT_MIN, scx_cmd_modify_qp, 0, 0),
+	KERNEL_(INIT2RTR_QP, RST2INIT_QP_IN, OUT_MIN, scx_cmd_modify_qp, 0, 0),
+	KERNEL_(RTR2RTS_QP, RST2INIT_QP_IN, OUT_MIN, scx_cmd_modify_qp, 0, 0),
+	KERNEL_(2ERR_QP, DESTROY_QP_IN, CRL_PRM_CMD_OUT_BYTES, scx_cmd_modify_qp, 0, 0),
+	KERNEL_(2RST_QP, DESTROY_QP_IN, CRL_PRM_CMD_OUT_BYTES, scx_cmd_modify_qp, 0, 0),
+	KERNEL_QUERY(QUERY_QP, scx_cmd_query_qp),
 	KERNEL_(DELETE_FLOW_TABLE_ENTRY, DELETE_FTE_IN, OUT_MIN, scx_cmd_delete_fte, 0, 0),
 };
 /* clang-format on */
@@ -220,6 +243,23 @@ mailboxes_ok(const void *in, size_t in_bytes, const void *out, size_t out_bytes)
 	       in_bytes >= CRL_PRM_CMD_IN_BYTES && out_bytes >= CRL_PRM_CMD_OUT_BYTES;
 }
 
+static bool
+may(const struct scx_nic *nic, const struct command *cmd, uint16_t uid)
+{
+	if (cmd->guest == 0)
+		return uid != SCX_UID_SHARED;
+	if (nic->cfg.guest == NULL)
+		return false;
+	switch (cmd->guest) {
+	case GUEST_FOR_USER:
+		return uid != SCX_UID_SHARED;
+	case GUEST_FOR_ALL:
+		return uid == 0 || uid == SCX_UID_SHARED;
+	default:
+		return uid == 0;
+	}
+}
+
 int
 scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void *out,
 	size_t out_bytes, struct scx_obj *obj)
@@ -239,10 +279,13 @@ scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void
 	memset(out, 0, out_bytes);
 	opcode = (uint16_t)crl_prm_get(in, CRL_PRM_CMD_IN_OPCODE);
 	cmd = find(opcode);
-	if (cmd != NULL && cmd->guest && (nic->cfg.guest == NULL || uid != 0))
+	if (cmd != NULL && !may(nic, cmd, uid))
 		cmd = NULL;
 	pthread_mutex_lock(&nic->lock);
-	if (cmd == NULL) {
+	if (nic->cfg.guest != NULL && uid != 0 && uid != SCX_UID_SHARED &&
+		!scx_fw_uid_known(nic, uid)) {
+		scx_fw_refuse(&c, SCX_FW_R_UID, in, 16, "uid %u", uid);
+	} else if (cmd == NULL) {
 		scx_fw_refuse(&c, SCX_FW_R_OPCODE, in, in_bytes < 64 ? in_bytes : 64,
 			"opcode 0x%x is not offered", opcode);
 	} else {

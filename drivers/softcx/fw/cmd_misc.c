@@ -133,6 +133,8 @@ scx_cmd_query_nic_vport(struct scx_fw_call *c)
 	void *ctx = crl_prm_at(c->out, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_NIC_VPORT_CONTEXT);
 	void *mac = crl_prm_at(ctx, CRL_PRM_NIC_VPORT_CONTEXT_PERMANENT_ADDRESS);
 	const uint8_t *m = c->nic->cfg.mac;
+	static const uint32_t guids[] = {CRL_PRM_NIC_VPORT_CONTEXT_SYSTEM_IMAGE_GUID,
+		CRL_PRM_NIC_VPORT_CONTEXT_PORT_GUID, CRL_PRM_NIC_VPORT_CONTEXT_NODE_GUID};
 	int rc = own_vport(c, crl_prm_get(c->in, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_IN_OTHER_VPORT),
 		crl_prm_get(c->in, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_IN_VPORT_NUMBER));
 
@@ -147,6 +149,11 @@ scx_cmd_query_nic_vport(struct scx_fw_call *c)
 		c->nic->hca == NULL	      ? c->nic->cfg.mtu
 		: c->nic->hca->vport_mtu != 0 ? c->nic->hca->vport_mtu
 					      : c->nic->cfg.mtu + SCX_HARD_MTU);
+	/* GUIDs as cards have them: the MAC with two bytes between its halves. */
+	for (size_t i = 0; i < sizeof(guids) / sizeof(guids[0]); i++)
+		crl_prm_set64(ctx, guids[i],
+			(uint64_t)m[0] << 56 | (uint64_t)m[1] << 48 | (uint64_t)m[2] << 40 |
+				(uint64_t)m[3] << 16 | (uint64_t)m[4] << 8 | m[5]);
 	crl_prm_set(mac, CRL_PRM_MAC_ADDRESS_MAC_ADDR_47_32, (uint32_t)m[0] << 8 | m[1]);
 	crl_prm_set(mac, CRL_PRM_MAC_ADDRESS_MAC_ADDR_31_0,
 		(uint32_t)m[2] << 24 | (uint32_t)m[3] << 16 | (uint32_t)m[4] << 8 | m[5]);

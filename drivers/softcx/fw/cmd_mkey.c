@@ -12,9 +12,9 @@
 enum { MKEY_PA = 0, MKEY_MTT = 1 }; /* access_mode */
 #define RESERVED_LKEY 0x100u	    /* ends a scatter list; no key of ours has the index 1 */
 
+/* umr_en is leave to change the key by a queue's operation: mlx5_ib gives it with every key. */
 static const uint32_t mkc_not_offered[] = {
 	CRL_PRM_MKC_FREE,
-	CRL_PRM_MKC_UMR_EN,
 	CRL_PRM_MKC_A,
 	CRL_PRM_MKC_BSF_OCTWORD_SIZE,
 };

@@ -14,6 +14,7 @@ enum {
 	REG_PAOS = 0x5006,
 	REG_PFCC = 0x5007,
 	REG_PPCNT = 0x5008,
+	REG_NODE_DESC = 0x6001,
 	REG_HOST_ENDIANNESS = 0x7004,
 };
 enum { REG_WRITE = 0, REG_QUERY = 1 }; /* op_mod */
@@ -137,6 +138,19 @@ ppcnt(struct reg *r)
 	return 0;
 }
 
+/* 64 bytes of text that an administrator may change. */
+static int
+node_desc(struct reg *r)
+{
+	char *desc = r->c->nic->hca->node_desc;
+
+	if (r->query)
+		memcpy(r->out, desc, SCX_NODE_DESC_BYTES);
+	else
+		memcpy(desc, r->in, SCX_NODE_DESC_BYTES);
+	return 0;
+}
+
 /* The host says how it stores integers; the bytes on the bus are the PRM's either way. */
 static int
 endianness(struct reg *r)
@@ -155,6 +169,7 @@ static const struct {
 	{REG_PAOS, CRL_PRM_PAOS_REG_BYTES, paos},
 	{REG_PFCC, CRL_PRM_PFCC_REG_BYTES, pfcc},
 	{REG_PPCNT, CRL_PRM_PPCNT_REG_BYTES, ppcnt},
+	{REG_NODE_DESC, SCX_NODE_DESC_BYTES, node_desc},
 	{REG_HOST_ENDIANNESS, 16, endianness},
 };
 

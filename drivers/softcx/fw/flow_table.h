@@ -10,7 +10,7 @@
 
 #define MATCH	     SCX_MATCH_BYTES
 #define SETS_BYTES   512u /* match parameters of a command */
-#define LEVELS_MAX   64u
+#define LEVELS_MAX   SCX_FT_LEVELS
 #define LOG_SIZE_MAX 20u
 #define RULE_ID	     0x1000000u /* out of the way of scx_flow_add()'s numbers */
 #define DEST_BYTES   8u

@@ -26,11 +26,12 @@
 #include "refuse.h"
 
 #define SCX_UID_MAX                                                                                \
-	1024u		 /* contexts at a time; uid 0 is the kernel's, which may use any object    \
-			  */
-#define SCX_HOLDS_MAX 6u /* objects that one refers to, an RQT's list not counted */
-#define SCX_EQN	      1u
-#define SCX_PAGE      4096u /* the adapter's page: units of log_page_size */
+	1024u /* contexts at a time; uid 0 is the kernel's, which may use any object               \
+	       */
+#define SCX_UID_SHARED 0xffffu /* objects that the kernel made for all: event queues */
+#define SCX_HOLDS_MAX  6u      /* objects that one refers to, an RQT's list not counted */
+#define SCX_EQN	       1u
+#define SCX_PAGE       4096u /* the adapter's page: units of log_page_size */
 
 /* Kinds, users before what they use: a context's leftovers are destroyed in this order. */
 enum scx_fw_kind {
@@ -42,6 +43,8 @@ enum scx_fw_kind {
 	SCX_FW_RQT,
 	SCX_FW_RQ,
 	SCX_FW_SQ,
+	SCX_FW_QP, /* and SRQs: cmd_qp.c */
+	SCX_FW_SRQ,
 	SCX_FW_TIS,
 	SCX_FW_CQ,
 	SCX_FW_EQ,
@@ -49,6 +52,7 @@ enum scx_fw_kind {
 	SCX_FW_MKEY,
 	SCX_FW_UMEM,
 	SCX_FW_UAR,
+	SCX_FW_XRCD,
 	SCX_FW_TD,
 	SCX_FW_PD,
 	SCX_FW_KINDS,
@@ -171,6 +175,8 @@ uint64_t scx_fw_now_ns(void);
 
 /* nic.c: an event for whoever takes it, front or event queue. */
 void scx_fw_event(struct scx_nic *nic, const struct scx_event *ev);
+int scx_fw_uid_alloc(struct scx_nic *nic, uint16_t *uid); /* 0 or -ENOSPC */
+bool scx_fw_uid_known(const struct scx_nic *nic, uint32_t uid);
 int scx_fw_port_set(struct scx_nic *nic); /* the data path learns of MTU and link; 0 or -errno */
 
 /* cmd.c */
@@ -213,7 +219,14 @@ int scx_cmd_create_eq(struct scx_fw_call *c), scx_cmd_query_eq(struct scx_fw_cal
 int scx_cmd_destroy_eq(struct scx_fw_call *c);
 int scx_cmd_create_mkey(struct scx_fw_call *c), scx_cmd_destroy_mkey(struct scx_fw_call *c);
 int scx_cmd_query_special_contexts(struct scx_fw_call *c);
+int scx_cmd_create_uctx(struct scx_fw_call *c), scx_cmd_destroy_uctx(struct scx_fw_call *c);
 int scx_cmd_create_umem(struct scx_fw_call *c), scx_cmd_destroy_umem(struct scx_fw_call *c);
+int scx_cmd_query_pkey(struct scx_fw_call *c);
+int scx_cmd_alloc_xrcd(struct scx_fw_call *c), scx_cmd_dealloc_xrcd(struct scx_fw_call *c);
+int scx_cmd_create_xrc_srq(struct scx_fw_call *c), scx_cmd_destroy_xrc_srq(struct scx_fw_call *c);
+int scx_cmd_create_rmp(struct scx_fw_call *c), scx_cmd_destroy_rmp(struct scx_fw_call *c);
+int scx_cmd_create_qp(struct scx_fw_call *c), scx_cmd_destroy_qp(struct scx_fw_call *c);
+int scx_cmd_modify_qp(struct scx_fw_call *c), scx_cmd_query_qp(struct scx_fw_call *c);
 int scx_cmd_create_ft(struct scx_fw_call *c), scx_cmd_modify_ft(struct scx_fw_call *c);
 int scx_cmd_destroy_ft(struct scx_fw_call *c), scx_cmd_set_ft_root(struct scx_fw_call *c);
 int scx_cmd_create_fg(struct scx_fw_call *c), scx_cmd_destroy_fg(struct scx_fw_call *c);

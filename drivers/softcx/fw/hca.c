@@ -4,6 +4,7 @@
  * front destroys this one and creates another.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "hca.h"
@@ -15,6 +16,7 @@ scx_fw_hca_init(struct scx_nic *nic)
 	if (nic->hca == NULL)
 		return -ENOMEM;
 	nic->hca->admin_up = 1;
+	snprintf(nic->hca->node_desc, sizeof(nic->hca->node_desc), "softcx %s", nic->name);
 	return 0;
 }
 

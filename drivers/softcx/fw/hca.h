@@ -15,7 +15,11 @@ enum scx_hca_state { SCX_HCA_OFF, SCX_HCA_ENABLED, SCX_HCA_RUNNING };
 #define SCX_PAGES_INIT                                                                             \
 	256u /* asked for by QUERY_PAGES for initialization, the boot pages apart                  \
 	      */
-#define SCX_PAGES_MAX  4096u
+#define SCX_PAGES_MAX	    4096u
+#define SCX_NODE_DESC_BYTES 64u
+#define SCX_FT_LEVELS                                                                              \
+	128u		    /* newer kernels ask for more than 64 without a look at the capability \
+			     */
 #define SCX_ISSI_KNOWN 0x3u /* a bit for each: 0 and 1 */
 /* What a frame has besides the payload that an MTU counts: header, two tags. */
 #define SCX_HARD_MTU   22u
@@ -29,8 +33,9 @@ struct scx_fw_hca {
 	uint32_t vport_mtu; /* what the driver wrote last; 0: nothing yet */
 	uint8_t admin_up, roce_en;
 	uint8_t pptx, pprx; /* PFCC: kept, and no pause frame is ever made */
-	uint32_t ft_root;   /* number of the flow table that received frames meet; 0: none */
-	uint32_t nr_rules;  /* that the data path has of flow_table.c's */
+	char node_desc[SCX_NODE_DESC_BYTES];
+	uint32_t ft_root;  /* number of the flow table that received frames meet; 0: none */
+	uint32_t nr_rules; /* that the data path has of flow_table.c's */
 };
 
 int scx_fw_hca_init(struct scx_nic *nic); /* 0 or -ENOMEM */

@@ -126,11 +126,8 @@ scx_nic_take_wire(struct scx_nic *nic)
 }
 
 int
-scx_uid_alloc(struct scx_nic *nic, uint16_t *uid)
+scx_fw_uid_alloc(struct scx_nic *nic, uint16_t *uid)
 {
-	int rc = -ENOSPC;
-
-	pthread_mutex_lock(&nic->lock);
 	for (uint16_t n = 1; n < SCX_UID_MAX; n++) {
 		uint16_t u = nic->uid_next;
 
@@ -138,10 +135,25 @@ scx_uid_alloc(struct scx_nic *nic, uint16_t *uid)
 		if (!nic->uid_used[u]) {
 			nic->uid_used[u] = 1;
 			*uid = u;
-			rc = 0;
-			break;
+			return 0;
 		}
 	}
+	return -ENOSPC;
+}
+
+bool
+scx_fw_uid_known(const struct scx_nic *nic, uint32_t uid)
+{
+	return uid > 0 && uid < SCX_UID_MAX && nic->uid_used[uid];
+}
+
+int
+scx_uid_alloc(struct scx_nic *nic, uint16_t *uid)
+{
+	int rc;
+
+	pthread_mutex_lock(&nic->lock);
+	rc = scx_fw_uid_alloc(nic, uid);
 	pthread_mutex_unlock(&nic->lock);
 	return rc;
 }

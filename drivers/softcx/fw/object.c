@@ -23,6 +23,8 @@ static const struct {
 	[SCX_FW_RQT] = {"RQT", SCX_DP_RQT_MAX, 0, 0x4000},
 	[SCX_FW_RQ] = {"RQ", SCX_DP_RQ_MAX, 0, 0x20000},
 	[SCX_FW_SQ] = {"SQ", SCX_DP_SQ_MAX, 0, 0x30000},
+	[SCX_FW_QP] = {"queue pair", 64, 0, 0x50000},
+	[SCX_FW_SRQ] = {"shared receive queue", 64, 0, 0x40000},
 	[SCX_FW_TIS] = {"TIS", 1024, 0, 0x3000},
 	[SCX_FW_CQ] = {"CQ", SCX_DP_CQ_MAX, 0, 0x10000},
 	[SCX_FW_EQ] = {"event queue", 64, SCX_EQN, 0}, /* 8 bits */
@@ -31,6 +33,7 @@ static const struct {
 	[SCX_FW_MKEY] = {"memory key", SCX_DP_MKEY_MAX, 0, 0x1000},
 	[SCX_FW_UMEM] = {"umem", 8192, 0, 0x6000},
 	[SCX_FW_UAR] = {"UAR page", 0, 1, 0}, /* max: pages that the front has */
+	[SCX_FW_XRCD] = {"XRC domain", 64, 1, 0},
 	[SCX_FW_TD] = {"transport domain", 1024, 0, 0x2000},
 	[SCX_FW_PD] = {"protection domain", 1024, 0, 0x1000},
 };
@@ -120,6 +123,14 @@ scx_fw_free(struct scx_nic *nic, struct scx_fw_obj *obj)
 	free(obj);
 }
 
+/* The kernel uses all, and what it makes for all may use what is the kernel's own. */
+static bool
+may_use(uint16_t uid, uint16_t owner)
+{
+	return uid == 0 || owner == uid || owner == SCX_UID_SHARED ||
+	       (uid == SCX_UID_SHARED && owner == 0);
+}
+
 struct scx_fw_obj *
 scx_fw_get(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t num)
 {
@@ -133,7 +144,7 @@ scx_fw_get(struct scx_fw_call *c, enum scx_fw_kind kind, uint32_t num)
 			kinds[kind].name, num);
 		return NULL;
 	}
-	if (c->uid != 0 && obj->uid != c->uid) {
+	if (!may_use(c->uid, obj->uid)) {
 		scx_fw_refuse(c, SCX_FW_R_OTHER_UID, NULL, 0,
 			"%s 0x%x belongs to uid %u, the caller is uid %u", kinds[kind].name, num,
 			obj->uid, c->uid);

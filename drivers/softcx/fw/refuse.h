@@ -70,6 +70,8 @@
 		"match parameters are whole sets of 64 bytes, outer headers first") \
 	/* from here on: what only the driver of a PCI device can get wrong */ \
 	X(PAGES, BAD_PARAM_ERR, "name pages and addresses that are mapped for the device's use") \
+	X(UID, BAD_PARAM_ERR, "name a context that CREATE_UCTX made") \
+	X(QP_TYPE, BAD_PARAM_ERR, "st is 0xc, a queue for operations on memory keys") \
 	X(HCA_STATE, BAD_SYS_STATE_ERR, \
 		"enable, give pages, then INIT_HCA, and back in this order") \
 	X(ISSI, BAD_PARAM_ERR, "set an interface step sequence id that QUERY_ISSI names") \

@@ -198,7 +198,7 @@ keys(void **state)
 	fx_ok(fx);
 	/* A user cannot have any of it. */
 	cmd_mkey(fx, 0, 0, 4096, 0);
-	fx_run_as(fx, 5);
+	fx_run_as(fx, 1);
 	assert_int_equal(SCX_SYNDROME | SCX_FW_R_OPCODE, fx->syndrome);
 }
 
@@ -245,7 +245,7 @@ umems(void **state)
 	fx->in[47] = 1, fx_refused(fx, SCX_FW_R_IN_LONG);
 	cmd_umem(fx, 0, 0, 3, 3), fx_ok(fx);
 	cmd_umem(fx, 0, 0, 1, 3), fx_run_as(fx, 5);
-	assert_int_equal(SCX_SYNDROME | SCX_FW_R_OPCODE, fx->syndrome);
+	assert_int_equal(SCX_SYNDROME | SCX_FW_R_UID, fx->syndrome);
 }
 
 static uint8_t *
@@ -300,6 +300,104 @@ set_capabilities(void **state)
 		SCX_SYNDROME | SCX_FW_R_CAP_VALUE, crl_prm_get(out, CRL_PRM_CMD_OUT_SYNDROME));
 }
 
+/* ---- what mlx5_ib makes for users, and for itself ---- */
+
+static uint16_t
+new_user(struct fx *fx)
+{
+	fx->uid = 0;
+	fx_in(fx, CRL_CMD_OP_CREATE_UCTX, CRL_PRM_CREATE_UCTX_IN_BYTES, 16), fx_ok(fx);
+	return (uint16_t)crl_prm_get(fx->out, CRL_PRM_CREATE_UCTX_OUT_UID);
+}
+
+static void
+user_gone(struct fx *fx, uint16_t uid)
+{
+	fx->uid = 0;
+	fx_in(fx, CRL_CMD_OP_DESTROY_UCTX, 16, 16);
+	crl_prm_set(fx->in, CRL_PRM_DESTROY_UCTX_IN_UID, uid);
+}
+
+/* A CQ of the user's, in a umem, on the event queue that the kernel made for all. */
+static void
+user_cq(struct fx *fx, uint32_t umem, uint32_t eqn)
+{
+	uint8_t *cqc = fx_cmd_cq(fx);
+
+	crl_prm_set(fx->in, CRL_PRM_CREATE_CQ_IN_CQ_UMEM_ID, umem);
+	crl_prm_set(cqc, CRL_PRM_CQC_DBR_UMEM_ID, umem);
+	crl_prm_set64(cqc, CRL_PRM_CQC_DBR_ADDR, 0x1000);
+	crl_prm_set(cqc, CRL_PRM_CQC_C_EQN, eqn);
+}
+
+static void
+users(void **state)
+{
+	struct fx *fx = *state;
+	uint16_t uid = new_user(fx), other = new_user(fx);
+	uint32_t umem, eqn, kernels, uar = fx->uar;
+
+	fx->uid = 0;
+	fx_in(fx, CRL_CMD_OP_ALLOC_UAR, 16, 16), fx_ok(fx);
+	fx->uar = crl_prm_get(fx->out, CRL_PRM_ALLOC_UAR_OUT_UAR);
+	guest_cmd_eq(fx, 0, 0), fx_ok(fx);
+	kernels = crl_prm_get(fx->out, CRL_PRM_CREATE_EQ_OUT_EQ_NUMBER);
+	fx->uid = SCX_UID_SHARED; /* as mlx5_core names the queues for completions */
+	guest_cmd_eq(fx, 1, 0), fx_ok(fx);
+	eqn = crl_prm_get(fx->out, CRL_PRM_CREATE_EQ_OUT_EQ_NUMBER);
+	fx_in(fx, CRL_CMD_OP_ALLOC_PD, 16, 16), fx_refused(fx, SCX_FW_R_OPCODE);
+
+	fx->uid = uid;
+	cmd_umem(fx, 0, 0, 1, 3), fx_ok(fx);
+	umem = crl_prm_get(fx->out, CRL_PRM_CREATE_UMEM_OUT_UMEM_ID);
+	fx_in(fx, CRL_CMD_OP_ALLOC_UAR, 16, 16), fx_ok(fx);
+	fx->uar = crl_prm_get(fx->out, CRL_PRM_ALLOC_UAR_OUT_UAR);
+	user_cq(fx, umem, eqn), fx_refused(fx, SCX_FW_R_RECORD_BOUNDS); /* the ring fills it */
+	fx_destroy(fx, CRL_CMD_OP_DESTROY_UMEM, umem);
+	cmd_umem(fx, 0, 0, 3, 1), fx_ok(fx);
+	umem = crl_prm_get(fx->out, CRL_PRM_CREATE_UMEM_OUT_UMEM_ID);
+	user_cq(fx, umem, eqn), fx_refused(fx, SCX_FW_R_READ_ONLY);
+	fx_destroy(fx, CRL_CMD_OP_DESTROY_UMEM, umem);
+	cmd_umem(fx, 0, 0, 3, 3), fx_ok(fx);
+	umem = crl_prm_get(fx->out, CRL_PRM_CREATE_UMEM_OUT_UMEM_ID);
+	user_cq(fx, umem, kernels), fx_refused(fx, SCX_FW_R_OTHER_UID);
+	user_cq(fx, umem, eqn);
+	fx_run_as(fx, other);
+	assert_int_equal(SCX_SYNDROME | SCX_FW_R_OTHER_UID, fx->syndrome);
+	user_cq(fx, umem, eqn), fx_ok(fx), fx->cq = fx_num(fx);
+	user_gone(fx, uid), fx_refused(fx, SCX_FW_R_IN_USE);
+	fx->uid = uid;
+	fx_destroy(fx, CRL_CMD_OP_DESTROY_CQ, fx->cq), fx->cq = 0;
+	fx_destroy(fx, CRL_CMD_OP_DESTROY_UMEM, umem);
+	fx_destroy(fx, CRL_CMD_OP_DEALLOC_UAR, fx->uar), fx->uar = uar;
+	user_gone(fx, uid), fx_ok(fx);
+	user_gone(fx, uid), fx_refused(fx, SCX_FW_R_UID);
+	fx_in(fx, CRL_CMD_OP_ALLOC_PD, 16, 16);
+	fx_run_as(fx, uid);
+	assert_int_equal(SCX_SYNDROME | SCX_FW_R_UID, fx->syndrome);
+	user_gone(fx, other), fx_ok(fx);
+}
+
+static void
+queue_pair(void **state)
+{
+	static const uint16_t steps[] = {
+		CRL_CMD_OP_RST2INIT_QP, CRL_CMD_OP_INIT2RTR_QP, CRL_CMD_OP_RTR2RTS_QP};
+	struct fx *fx = *state;
+	uint8_t *in, *qpc;
+
+	in = fx_in(fx, CRL_CMD_OP_CREATE_QP, CRL_PRM_CREATE_QP_IN_BYTES + 8, 16);
+	qpc = crl_prm_at(in, CRL_PRM_CREATE_QP_IN_QPC);
+	fx_refused(fx, SCX_FW_R_QP_TYPE); /* RC */
+	crl_prm_set(qpc, CRL_PRM_QPC_ST, 0xc);
+	fx_refused(fx, SCX_FW_R_NO_OBJECT); /* no CQ */
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		in = fx_in(fx, steps[i], CRL_PRM_RST2INIT_QP_IN_BYTES, 16);
+		crl_prm_set(in, CRL_PRM_RST2INIT_QP_IN_QPN, 0x50000);
+		fx_refused(fx, SCX_FW_R_NO_OBJECT);
+	}
+}
+
 static void
 every_refusal_was_raised(void **state)
 {
@@ -325,6 +423,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(umems, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(registers, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(set_capabilities, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(users, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(queue_pair, guest_new, guest_free),
 		cmocka_unit_test(every_refusal_was_raised),
 	};
 
