@@ -1,59 +1,116 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What the guests need, by package name, into a folder of its own (first argument): a Debian trixie chroot with
-# the QEMU of trixie-backports, which has vfio-user; bookworm's kernel 6.1 unpacked, never installed; busybox.
+# the QEMU of trixie-backports, which has vfio-user, and the kernels that the other arguments name, unpacked and
+# never installed, each with busybox beside it:
+#   6.1 bookworm's, 6.12 trixie's, newest trixie-backports'
 # Nothing is installed on this machine. Each part is left alone once it is complete. Needs root for the chroot.
 # Called by tests/guest/run; the last line of the output says what went wrong.
-set -euo pipefail
+set -uo pipefail
 
 cache=${1:?folder}
-mirror=${CRL_DEBIAN_MIRROR:-http://deb.debian.org/debian}
-kernel=linux-image-cloud-amd64
-mkdir -p "$cache"
+shift
+package=linux-image-cloud-amd64
+mkdir -p "$cache" || exit 1
 cache=$(cd "$cache" && pwd)
 root=$cache/trixie
+log=$cache/fetch.log
 
-die() { echo "fetch: $*"; exit 1; }
-in_chroot() { chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
-# apt drops to a user that may not write where it downloads to
-download() { (cd "$1" && apt-get -q -o APT::Sandbox::User=root download "$2") >> "$cache/fetch.log" 2>&1; }
+die() {
+	local why
+	why=$(grep -hE '^(E|Err|W):|^E |cannot|unable|not found' "$log" 2>/dev/null | tail -n 1 | cut -c1-160)
+	echo "fetch: $*${why:+ ($why)}; all of it is in $log"
+	exit 1
+}
+inside=(chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin)
+in_chroot() { "${inside[@]}" "$@"; }
 
-[ "$(id -u)" = 0 ] || die "a chroot needs root"
-[ "$(dpkg --print-architecture)" = amd64 ] || die "only amd64 guests are known"
-: > "$cache/fetch.log"
+# Up to three times, 10 minutes each; a mirror now and then drops a connection.
+try() {
+	local n
+	for n in 1 2 3; do
+		timeout 600 "$@" >> "$log" 2>&1 && return 0
+		sleep $((n * 2))
+	done
+	return 1
+}
+try_in_chroot() { try "${inside[@]}" "$@"; }
 
-if [ ! -e "$cache/.chroot" ]; then
+# The mirror of Debian that this machine's apt is set up with.
+mirror() {
+	# shellcheck disable=SC2016 # $(X) is apt's own format, not a command
+	apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(LABEL)' 'Created-By: Packages' 2> /dev/null |
+		awk '$2 == "bookworm" && $3 == "Debian" {print $1; exit}'
+}
+
+fetch_chroot() {
+	local at dbs
+	at=${CRL_DEBIAN_MIRROR:-$(mirror)}
+	at=${at:-http://deb.debian.org/debian}
+	at=${at%/}
 	dbs=$(command -v debootstrap || true)
 	if [ -z "$dbs" ]; then
 		rm -rf "$cache/debootstrap"
 		mkdir -p "$cache/debootstrap"
-		download "$cache/debootstrap" debootstrap || die "no package debootstrap"
+		# apt drops to a user that may not write where it downloads to
+		(cd "$cache/debootstrap" && try apt-get -q -o APT::Sandbox::User=root download debootstrap) ||
+			die "no package debootstrap"
 		dpkg -x "$cache"/debootstrap/debootstrap_*.deb "$cache/debootstrap"
 		dbs=$cache/debootstrap/usr/sbin/debootstrap
 		export DEBOOTSTRAP_DIR=$cache/debootstrap/usr/share/debootstrap
 	fi
 	rm -rf "$root"
-	"$dbs" --variant=minbase trixie "$root" "$mirror" >> "$cache/fetch.log" 2>&1 || die "debootstrap: see fetch.log"
-	printf 'deb %s trixie-backports main\ndeb %s bookworm main\n' "$mirror" "$mirror" \
+	try "$dbs" --variant=minbase trixie "$root" "$at" || die "no Debian trixie from $at by debootstrap"
+	printf 'deb %s trixie-backports main\ndeb %s bookworm main\n' "$at" "$at" \
 		> "$root/etc/apt/sources.list.d/guest.list"
-	in_chroot apt-get -q update >> "$cache/fetch.log" 2>&1 || die "apt-get update: see fetch.log"
-	in_chroot apt-get -q install -y --no-install-recommends -t trixie-backports qemu-system-x86 \
-		>> "$cache/fetch.log" 2>&1 || die "qemu-system-x86: see fetch.log"
+	try_in_chroot apt-get -q update || die "no trixie-backports and bookworm from $at"
+	try_in_chroot apt-get -q install -y --no-install-recommends -t trixie-backports qemu-system-x86 ||
+		die "no qemu-system-x86 of trixie-backports"
+	in_chroot qemu-system-x86_64 -device help 2>> "$log" | grep -q vfio-user-pci ||
+		die "the QEMU of trixie-backports has no vfio-user-pci"
 	touch "$cache/.chroot"
-fi
-if [ ! -e "$cache/.kernel" ]; then
-	rm -rf "$cache/kernel" "$root/dl"
-	mkdir -p "$cache/kernel" "$root/dl"
-	name=$(in_chroot apt-cache show "$kernel/bookworm" |
-		sed -n 's/^Depends: \(linux-image-[^ ,]*\).*/\1/p' | head -1)
-	[ -n "$name" ] || die "bookworm has no $kernel"
-	for p in "$name" busybox-static; do
-		in_chroot sh -c "cd /dl && apt-get -q -o APT::Sandbox::User=root download $p/bookworm" \
-			>> "$cache/fetch.log" 2>&1 || die "$p: see fetch.log"
+}
+
+# The packages with a kernel's files that a package depends on, of that very version.
+parts() {
+	in_chroot apt-cache show "$1" | sed -n '0,/^Depends: /s/^Depends: //p' | tr ',' '\n' |
+		sed 's/^ *//; s/ .*//' | grep -E '^linux-(image|binary|modules)-[0-9]'
+}
+
+fetch_kernel() {
+	local suite=$1 to=$2 p list=() name
+	name=$(parts "$package/$suite" | grep '^linux-image' | head -1)
+	[ -n "$name" ] || die "$suite has no $package"
+	mapfile -t list < <({ echo "$name"; parts "$name"; } | sort -u)
+	rm -rf "$to" "$root/dl"
+	mkdir -p "$to" "$root/dl"
+	for p in "${list[@]}" busybox-static; do
+		try_in_chroot sh -c "cd /dl && apt-get -q -o APT::Sandbox::User=root download $p" ||
+			die "no package $p"
 	done
-	for deb in "$root"/dl/*.deb; do
-		dpkg -x "$deb" "$cache/kernel"
+	for p in "$root"/dl/*.deb; do
+		dpkg -x "$p" "$to" || die "$p does not unpack"
 	done
 	rm -rf "$root/dl"
-	touch "$cache/.kernel"
-fi
+	# one name, wherever the packages put it
+	p=$(find "$to" -name 'vmlinuz*' -type f | head -1)
+	[ -n "$p" ] || die "no kernel in ${list[*]}"
+	mv "$p" "$to/vmlinuz"
+	[ -e "$to/bin" ] || ln -s usr/bin "$to/bin"
+	echo "${name#linux-image-}" > "$to/version"
+	touch "$to/.complete"
+}
+
+: > "$log"
+[ "$(id -u)" = 0 ] || die "a chroot needs root"
+[ "$(dpkg --print-architecture)" = amd64 ] || die "only amd64 guests are known"
+[ -e "$cache/.chroot" ] || fetch_chroot
+for k in "$@"; do
+	case $k in
+	6.1) suite=bookworm ;;
+	6.12) suite=trixie ;;
+	newest) suite=trixie-backports ;;
+	*) die "kernels are 6.1, 6.12, newest, not $k" ;;
+	esac
+	[ -e "$cache/kernels/$k/.complete" ] || fetch_kernel "$suite" "$cache/kernels/$k"
+done

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+#: judge mlx5_core
+#: modules mlx5_core
 # 4 MiB each way over TCP, with the offloads that mlx5_core turns on (checksums, TSO), compared by md5sum.
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
 ip link set lo up

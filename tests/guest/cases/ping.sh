@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+#: judge mlx5_core
+#: modules mlx5_core
 # Ping both ways over the wire: the guest's mlx5_core and the host's end of a veth pair.
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
 ip link set lo up

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+#: judge mlx5_core
+#: modules mlx5_core
 # mlx5_core probes, makes a netdev, and lets go of the NIC with all pages returned.
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
 echo "GUEST netdev ${n:-none} $(cat /sys/class/net/$n/address 2>/dev/null)"

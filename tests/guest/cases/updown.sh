@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
+#: judge mlx5_core
+#: modules mlx5_core
 # Down and up 100 times, another MTU now and then, and a ping in the end; then the module is unloaded.
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
 ip addr add 192.168.77.2/24 dev $n

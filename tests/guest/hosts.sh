@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The host's part of each case that has one: 0 when it agrees. It runs beside the guest, in the case's network
+# namespace; $1 is the guest's console, what went wrong is the last line of its log. Read by tests/guest/run.
+
+# Until the guest has said it, or too long.
+guest_says() {
+	local i
+	for i in $(seq 1 $((limit * 4))); do
+		grep -aq "$2" "$1" && return 0
+		sleep 0.25
+	done
+	echo "the guest never said '$2'"
+	return 1
+}
+
+host_ping() {
+	guest_says "$1" 'GUEST up' > "$logs/host_ping.log" || return
+	ping -c 10 -i 0.2 -W 2 192.168.77.2 > "$logs/host_ping.log" 2>&1
+}
+
+# What the guest sent is what came, and the other way round; the sums are on its console.
+host_bulk() {
+	python3 "$here/bulk.py" "$1" "$limit" > "$logs/host_bulk.log" 2>&1
+}
+
+# Linux's ping, answered by an engine of Carillon's in the guest; and that the guest runs the file that is here.
+host_carillon() {
+	local log=$logs/host_carillon.log sum out
+	sum=$(sha256sum < "$build/apps/testpmd/carillon-testpmd")
+	{
+		echo "carillon-testpmd on this machine: sha256 ${sum%% *}"
+		guest_says "$1" 'GUEST up' || return
+		grep -aq "GUEST sha256 ${sum%% *}" "$1" || {
+			echo "the guest runs another carillon-testpmd"
+			return 1
+		}
+		out=$(ping -c 10 -i 0.2 -W 2 192.168.77.2)
+		echo "$out"
+		grep -q ' 0% packet loss' <<< "$out"
+	} > "$log" 2>&1
+}
