@@ -12,13 +12,14 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "../../drivers/softcx/fault.h"
 #include "../../drivers/softcx/front/conf.h"
 #include "../../drivers/softcx/front_pci/serve.h"
 #include "../../drivers/softcx/log.h"
 #include "../../drivers/softcx/wire.h"
 #include "softcx_run.h"
 
-enum { OPT_SOCKET = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_LOG, OPT_MAC, OPT_MTU };
+enum { OPT_SOCKET = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_FAULTS, OPT_LOG, OPT_MAC, OPT_MTU };
 #define ERR_BYTES 256u
 
 static const struct argp_option options[] = {
@@ -31,6 +32,8 @@ static const struct argp_option options[] = {
 	{"pcap-out", OPT_PCAP_OUT, "FILE", 0, "copy of all frames, both directions", 0},
 	{"seed", OPT_SEED, "S", 0, "of all that is random in the model (default: random, printed)",
 		0},
+	{"faults", OPT_FAULTS, "SPEC", 0,
+		"what the NIC does wrong or late on purpose (drivers/softcx/fault.h)", 0},
 	{"mac", OPT_MAC, "MAC", 0, "of the port (default 02:5c:78:00:00:00)", 0},
 	{"mtu", OPT_MTU, "BYTES", 0, "of the port at start (default 1500)", 0},
 	{"log", OPT_LOG, "FILE", 0, "where the model writes (default: standard error)", 0},
@@ -39,6 +42,7 @@ static const struct argp_option options[] = {
 
 struct serve {
 	struct scx_nic_cfg cfg;
+	struct scx_fault_plan faults;
 	const char *socket, *tap, *log;
 	char *wire; /* argv's, cut at the comma */
 };
@@ -65,6 +69,7 @@ static error_t
 parse(int key, char *arg, struct argp_state *state)
 {
 	struct serve *s = state->input;
+	char err[ERR_BYTES];
 	uint64_t n;
 
 	switch (key) {
@@ -85,6 +90,11 @@ parse(int key, char *arg, struct argp_state *state)
 	case OPT_SEED:
 		if (number(arg, UINT64_MAX, &s->cfg.seed))
 			argp_error(state, "--seed wants a number, not '%s'", arg);
+		return 0;
+	case OPT_FAULTS:
+		if (scx_fault_parse(arg, &s->faults, err, sizeof(err)) != 0)
+			argp_error(state, "--faults: %s", err);
+		s->cfg.faults = &s->faults;
 		return 0;
 	case OPT_MAC:
 		if (scx_conf_mac(arg, s->cfg.mac) != 0)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DMA_DELAY_MAX 255u
+
 static int
 parse_count(const char *text, uint64_t *v)
 {
@@ -23,6 +25,7 @@ static int
 parse_word(char *word, struct scx_fault_plan *plan)
 {
 	char *value = strchr(word, '=');
+	uint64_t n;
 
 	if (value != NULL)
 		*value++ = '\0';
@@ -30,6 +33,12 @@ parse_word(char *word, struct scx_fault_plan *plan)
 		return parse_count(value, &plan->send_error);
 	if (strcmp(word, "recv-error") == 0 && value != NULL)
 		return parse_count(value, &plan->recv_error);
+	if (strcmp(word, "dma-delay") == 0 && value != NULL) {
+		if (parse_count(value, &n) != 0 || n > DMA_DELAY_MAX)
+			return -EINVAL;
+		plan->dma_delay = (uint32_t)n;
+		return 0;
+	}
 	if (value != NULL)
 		return -EINVAL;
 	if (strcmp(word, "overwrite") == 0)
@@ -54,7 +63,7 @@ scx_fault_parse(const char *spec, struct scx_fault_plan *plan, char *why, size_t
 			spec);
 		if (n >= sizeof(word) || parse_word(word, plan) != 0) {
 			snprintf(why, why_bytes,
-				"'%.*s' is none of send-error=N, recv-error=N, overwrite, records",
+				"'%.*s' is none of send-error=N, recv-error=N, dma-delay=N, overwrite, records",
 				(int)(n < 60 ? n : 60), spec);
 			return -EINVAL;
 		}

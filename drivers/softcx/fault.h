@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clang-format off */
 /*
  * The fault plan: what a NIC does wrong, or does as early as it may, on purpose. `softcx run
  * --faults=SPEC` gives it; the data path carries it out (dp/fault.h). A driver that keeps the rules
@@ -7,10 +8,13 @@
  * SPEC is a list with commas:
  *   send-error=N  the Nth send of the NIC completes in error, its syndrome by the seed
  *   recv-error=N  the Nth frame received by a queue of the NIC completes in error
+ *   dma-delay=N   what the NIC writes arrives up to N steps later (1 to 255), in any order that
+ *                 PCI Express allows: dp/late.h
  *   overwrite     a receive buffer, and a CQE but for its owner word, is filled with 0xdb as soon
- * as the NIC sees that it was given back records       send records are read between doorbells, and
- * what they count is sent
+ *                 as the NIC sees that it was given back
+ *   records       send records are read between doorbells, and what they count is sent
  */
+/* clang-format on */
 #ifndef SCX_FAULT_H
 #define SCX_FAULT_H
 
@@ -19,6 +23,7 @@
 
 struct scx_fault_plan {
 	uint64_t send_error, recv_error; /* counted from 1 over all queues of the NIC; 0: none */
+	uint32_t dma_delay; /* steps of the data path, at most; 0: none */
 	uint8_t overwrite, records;
 };
 

@@ -11,8 +11,23 @@
 #ifndef SCX_DP_COMPLETE_H
 #define SCX_DP_COMPLETE_H
 
+#include "late.h"
 #include "state.h"
 #include "syndrome.h"
+
+SCX_SLOW void
+scx_cqe_publish_late(struct scx_dp *dp)
+{
+	uint32_t i;
+
+	for (i = 0; i < dp->pending.nr; i++) {
+		struct scx_late_op *op = scx_late_new(dp, SCX_LATE_CQE, dp->pending.cqe[i].cq);
+
+		op->at = dp->pending.cqe[i].at;
+		op->tail = dp->pending.cqe[i].tail;
+	}
+	dp->pending.nr = 0;
+}
 
 /* Make what was written valid. */
 SCX_FN void
@@ -20,6 +35,10 @@ scx_cqe_publish(struct scx_dp *dp)
 {
 	uint32_t i;
 
+	if (SCX_UNLIKELY(dp->late != NULL)) {
+		scx_cqe_publish_late(dp);
+		return;
+	}
 	for (i = 0; i < dp->pending.nr; i++)
 		scx_st64_release(dp->pending.cqe[i].at, dp->pending.cqe[i].tail);
 	dp->stats.cqes += dp->pending.nr;
@@ -127,8 +146,12 @@ scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
 	struct scx_dp_report *r;
 
 	scx_cqe_publish(dp); /* whoever is woken finds the CQE */
-	r = scx_report(dp, SCX_DP_CQ_EVENT, cq->q.cqn);
 	cq->armed = 0;
+	if (dp->late != NULL) {
+		scx_late_new(dp, SCX_LATE_EVENT, cq)->tail = cq->pi;
+		return;
+	}
+	r = scx_report(dp, SCX_DP_CQ_EVENT, cq->q.cqn);
 	if (r != NULL)
 		r->index = cq->pi;
 }
@@ -158,6 +181,7 @@ scx_cqe_write(struct scx_dp *dp, struct scx_cq *cq, const struct scx_cqe *c, boo
 	scx_st64(e + 48, c->w[6]);
 	if (SCX_UNLIKELY(dp->pending.nr == SCX_PENDING_MAX))
 		scx_cqe_publish(dp);
+	dp->pending.cqe[dp->pending.nr].cq = cq;
 	dp->pending.cqe[dp->pending.nr].at = e + 56;
 	dp->pending.cqe[dp->pending.nr++].tail =
 		c->w[7] | (uint64_t)(cq->pi >> cq->q.log_depth & 1u) << 56;

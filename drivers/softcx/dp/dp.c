@@ -30,12 +30,31 @@ scx_dp_faults(struct scx_dp *dp, const struct scx_fault_plan *plan)
 		dp->fault.plan = *plan;
 }
 
+size_t
+scx_dp_late_bytes(void)
+{
+	return sizeof(struct scx_late);
+}
+
+void
+scx_dp_late(struct scx_dp *dp, void *mem)
+{
+	dp->late = (struct scx_late *)mem;
+	dp->late->now = 0;
+	dp->late->nr = 0;
+}
+
 int
 scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 {
-	int rc = scx_apply(dp, cmd);
+	int rc;
 
+	if (dp->late != NULL)
+		(void)scx_late_turn(dp, true);
+	rc = scx_apply(dp, cmd);
 	scx_cqe_publish(dp); /* of queues that were flushed */
+	if (dp->late != NULL)
+		(void)scx_late_turn(dp, true);
 	return rc;
 }
 
@@ -160,6 +179,11 @@ scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 	if (dp->nr_reports > SCX_REPORTS - SCX_REPORTS_KEPT)
 		return 1;
 	work = scx_doorbells(dp);
+	if (SCX_UNLIKELY(dp->late != NULL)) {
+		work += scx_late_turn(dp, false) + dp->late->nr;
+		if (dp->run_nr > 0 && scx_late_fetch(dp))
+			return work + 1;
+	}
 	if (wire == NULL || (wire->flags & SCX_WIRE_TURNAROUND))
 		return work + scx_step_turnaround(dp, budget);
 	work += wire_send(dp, wire, budget);

@@ -165,6 +165,13 @@ struct scx_fault_plan;
 void scx_dp_faults(struct scx_dp *dp, const struct scx_fault_plan *plan);
 
 /*
+ * DMA that completes later, as the plan's dma_delay says: needs so many bytes at an address that is
+ * a multiple of 64, which stay the caller's.
+ */
+size_t scx_dp_late_bytes(void);
+void scx_dp_late(struct scx_dp *dp, void *mem);
+
+/*
  * Carry out a command. Only between steps, only in the thread that steps. 0, or -errno: table full,
  * no such object.
  */

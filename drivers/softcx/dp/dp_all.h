@@ -10,6 +10,7 @@
 #include "refuse.h"
 #include "fault.h"
 #include "state.h"
+#include "late.h"
 #include "syndrome.h"
 #include "doorbell.h"
 #include "fetch.h"

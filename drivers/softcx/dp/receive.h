@@ -96,7 +96,7 @@ scx_receive_any(struct scx_dp *dp, const struct scx_frame *f, const struct scx_r
 		dst = scx_scatter_at(dp, rq, wqe, wqe, len);
 		if (dst == NULL)
 			return;
-		scx_copy(dst, f->data, len);
+		scx_write(dp, rq->cq, dst, f->data, len);
 	} else {
 		len = scx_deliver_parts(dp, rq, wqe, f, strip);
 		if (len == 0)
@@ -213,7 +213,7 @@ scx_receive_group(struct scx_dp *dp, const struct scx_frame *f, uint32_t nr)
 	 */
 	for (i = 0; i < nr; i++) {
 		if (SCX_LIKELY(x[i].dst != NULL))
-			scx_copy(x[i].dst, f[i].data, f[i].len);
+			scx_write(dp, x[i].to.rq->cq, x[i].dst, f[i].data, f[i].len);
 	}
 	for (i = 0; i < nr; i++)
 		scx_receive_one(dp, &f[i], &x[i], &sum);

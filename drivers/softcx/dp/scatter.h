@@ -171,7 +171,7 @@ scx_scatter(struct scx_dp *dp, struct scx_rq *rq, const uint8_t *wqe, struct scx
 		while (n > 0) {
 			uint32_t part = n < p->len ? n : p->len;
 
-			memcpy(dst, p->data, part);
+			scx_write(dp, rq->cq, dst, p->data, part);
 			dst += part;
 			n -= part;
 			p->data += part;

@@ -103,6 +103,7 @@ struct scx_pending {
 	struct {
 		uint8_t *at;
 		uint64_t tail;
+		const struct scx_cq *cq;
 	} cqe[SCX_PENDING_MAX];
 };
 
@@ -136,6 +137,7 @@ struct scx_dp {
 	uint8_t link_up;
 	uint8_t rx_begun; /* a receive buffer has been posted; only a patient wire asks */
 	struct scx_fault fault;
+	struct scx_late *late; /* late.h; NULL: DMA completes at once */
 	struct scx_dp_stats stats;
 	uint64_t out_of_buffer[SCX_DP_COUNTER_MAX];
 

@@ -112,6 +112,10 @@ pci_dev_init(struct pci_dev *d, const struct scx_nic_cfg *cfg, uint8_t *uar)
 	memset(d, 0, sizeof(*d));
 	d->cfg = *cfg;
 	d->wire = cfg->wire;
+	if (cfg->faults != NULL) {
+		d->faults = *cfg->faults;
+		d->cfg.faults = &d->faults;
+	}
 	d->guest = (struct scx_guest){.arg = d,
 		.at = guest_at,
 		.map = guest_map,

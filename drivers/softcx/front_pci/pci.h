@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../fault.h"
 #include "../softcx.h"
 
 #define PCI_PAGE	   4096u
@@ -50,6 +51,7 @@ struct pci_half {
 
 struct pci_dev {
 	struct scx_nic *nic;
+	struct scx_fault_plan faults;
 	struct scx_nic_cfg cfg; /* of every NIC that is made; its wire is NULL while one has it */
 	struct scx_guest guest;
 	struct scx_wire *wire;

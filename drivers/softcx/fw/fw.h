@@ -110,6 +110,7 @@ struct scx_nic {
 	uint16_t uid_next;
 	uint8_t mkey_variant;
 	atomic_bool link_up;
+	void *late; /* memory of dp's, for a fault plan that delays DMA */
 	struct scx_dp *dp;	      /* NULL: it steps elsewhere, */
 	struct scx_fw_remote *remote; /* and this is the way to it, remote.c */
 	struct scx_fw_chan chan;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fault.h"
 #include "hca.h"
 #include "remote.h"
 
@@ -55,6 +56,14 @@ dp_create(struct scx_nic *nic)
 	}
 	scx_dp_init(nic->dp, nic->cfg.uar_base, nic->cfg.nr_uar_pages, nic->cfg.seed);
 	scx_dp_faults(nic->dp, nic->cfg.faults);
+	if (nic->cfg.faults != NULL && nic->cfg.faults->dma_delay != 0) {
+		rc = posix_memalign(&nic->late, 64, scx_dp_late_bytes());
+		if (rc != 0) {
+			nic->late = NULL;
+			return -rc;
+		}
+		scx_dp_late(nic->dp, nic->late);
+	}
 	return scx_fw_port_set(nic);
 }
 
@@ -111,6 +120,7 @@ scx_nic_destroy(struct scx_nic *nic)
 	scx_fw_tables_fini(nic);
 	scx_fw_hca_fini(nic);
 	free(nic->dp);
+	free(nic->late);
 	pthread_mutex_destroy(&nic->step_lock);
 	pthread_mutex_destroy(&nic->lock);
 	free(nic);

@@ -51,6 +51,9 @@ for profile in cx7 bf3; do
 	run "$profile" --profile "$profile" -- 100
 	clean "$profile"
 done
+run late --faults dma-delay=20 -- 500 # DMA that arrives later, in an order that PCI Express allows
+clean late
+has late 'received 500 '
 
 seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
 if [ ${#wrong[@]} = 0 ]; then

@@ -22,7 +22,8 @@ texts(void **state)
 {
 	static const char *const bad[] = {"send-error", "send-error=", "send-error=0",
 		"send-error=-1", "send-error=1x", "overwrite=1", "records,", "nonsense",
-		"send-error=99999999999999999999", "overwrite,,records",
+		"send-error=99999999999999999999", "overwrite,,records", "dma-delay", "dma-delay=0",
+		"dma-delay=256",
 		"a-very-long-word-that-is-longer-than-any-word-of-a-plan-could-be-in-its-life"};
 	struct scx_fault_plan p;
 	char why[160];
@@ -30,10 +31,12 @@ texts(void **state)
 	(void)state;
 	assert_int_equal(scx_fault_parse("", &p, why, sizeof(why)), 0);
 	assert_true(p.send_error == 0 && p.recv_error == 0 && !p.overwrite && !p.records);
-	assert_int_equal(scx_fault_parse("records,recv-error=7,overwrite,send-error=12", &p, why,
-				 sizeof(why)),
+	assert_int_equal(
+		scx_fault_parse("records,recv-error=7,dma-delay=255,overwrite,send-error=12", &p,
+			why, sizeof(why)),
 		0);
-	assert_true(p.send_error == 12 && p.recv_error == 7 && p.overwrite && p.records);
+	assert_true(p.send_error == 12 && p.recv_error == 7 && p.overwrite && p.records &&
+		    p.dma_delay == 255);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		why[0] = '\0';
 		/* a comma at the end ends the list */
