@@ -12,7 +12,7 @@
 #include <time.h>
 #include <ucontext.h>
 
-#include "hb.h"
+#include "adv.h"
 
 #define COROUTINES  16
 #define STACK_BYTES (256u << 10)
@@ -109,6 +109,7 @@ sched_let_go(void)
 {
 	int from = running, to;
 
+	adv_settle();
 	left = 1u + (uint32_t)(sched_random() >> 20) % RUN_MAX;
 	if (nr < 2)
 		return;

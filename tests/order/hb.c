@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "adv.h"
 #include "coop.h"
-#include "hb_inside.h"
 
 uint64_t hb_accesses;
 void (*hb_word_stored)(struct hb_word *w);
@@ -120,6 +120,7 @@ static void
 word_store(struct hb_word *w, uint32_t pc)
 {
 	struct hb_actor *a = &hb_actors[hb_self];
+	bool alone = w->writer == HB_NONE || w->writer == hb_self;
 	uint8_t rel = hb_self == 0 ? w->rel_host : w->rel;
 	struct hb_side was = {w->writer, true, w->pc}, is = {hb_self, true, pc};
 
@@ -128,6 +129,9 @@ word_store(struct hb_word *w, uint32_t pc)
 	if (w->writer != HB_NONE && w->writer != hb_self && w->writer != 0 && hb_self != 0 &&
 		!w->heard && a->now.t[w->writer] < w->time)
 		hb_object(missing(hb_self, w->writer, w->time), w->at, was, is);
+	adv_store((uint32_t)(w->at - hb_arena) / 4u, hb_self, a->now.t[hb_self],
+		!alone && a->now.t[w->writer] < w->time && !w->heard);
+	memcpy(&w->old, w->at, sizeof(w->old));
 	w->writer = hb_self;
 	w->heard = 0;
 	w->time = a->now.t[hb_self];
@@ -173,6 +177,7 @@ note_read(struct hb_cell *c, uint8_t actor, uint32_t time, uint32_t pc)
 	}
 	c->r_time[k] = time;
 	c->r_pc[k] = pc;
+	c->r_nr[k] = hb_accesses;
 	c->r_actor[k] = actor;
 }
 
@@ -182,22 +187,27 @@ cell_thread(uint8_t *at, struct hb_cell *c, bool write, uint32_t pc)
 {
 	struct hb_actor *a = &hb_actors[hb_self];
 	struct hb_side is = {hb_self, write, pc};
-	uint32_t i;
+	bool loose = c->w_time != 0 && c->w_actor != hb_self && a->now.t[c->w_actor] < c->w_time;
+	uint32_t i, cell = (uint32_t)(c - hb_cells);
 
-	if (c->w_time != 0 && c->w_actor != hb_self && a->now.t[c->w_actor] < c->w_time)
+	if (loose)
 		hb_object(missing(hb_self, c->w_actor, c->w_time), at,
 			(struct hb_side){c->w_actor, true, c->w_pc}, is);
 	if (!write) {
+		adv_load(cell, hb_self, loose);
 		note_read(c, hb_self, a->now.t[hb_self], pc);
 		return;
 	}
 	for (i = 0; i < HB_READS; i++) {
 		if (c->r_time[i] != 0 && c->r_actor[i] != hb_self &&
-			a->now.t[c->r_actor[i]] < c->r_time[i])
+			a->now.t[c->r_actor[i]] < c->r_time[i]) {
 			hb_object(missing(hb_self, c->r_actor[i], c->r_time[i]), at,
 				(struct hb_side){c->r_actor[i], false, c->r_pc[i]}, is);
+			adv_late_reader(cell, i);
+		}
 		c->r_time[i] = 0;
 	}
+	adv_store(cell, hb_self, a->now.t[hb_self], loose);
 	c->w_actor = hb_self;
 	c->w_time = a->now.t[hb_self];
 	c->w_pc = pc;
@@ -233,6 +243,7 @@ hb_access(void *p, size_t n, bool write, bool whole, void *where)
 		 pc = (uint32_t)(uintptr_t)where;
 	const struct hb_region *r;
 
+	adv_settle();
 	sched_point();
 	hb_accesses++;
 	if ((uintptr_t)p - (uintptr_t)hb_arena >= HB_ARENA || n == 0)
@@ -280,33 +291,52 @@ hb_payload_auth(const void *seg)
 	return auth;
 }
 
-/* One earlier access against the authority under which the NIC does one now. */
-static void
+/* One earlier access against the authority under which the NIC does one now; true: not ordered. */
+static bool
 judge_nic(uint8_t *at, struct hb_side was, uint32_t time, struct hb_side is,
 	const struct hb_auth *auth)
 {
 	if (time == 0 || was.actor == is.actor || auth->order->t[was.actor] >= time)
-		return;
+		return false;
 	hb_object(
 		auth->known->t[was.actor] >= time ? auth->edge : missing(auth->by, was.actor, time),
 		at, was, is);
+	return true;
+}
+
+/* An access of the NIC's begins: true when its n bytes at p are in the arena. */
+static bool
+nic_access(uint8_t actor, const void *p, size_t n, const char *does)
+{
+	adv_settle();
+	hb_accesses++;
+	if ((uintptr_t)p - (uintptr_t)hb_arena >= HB_ARENA || n == 0) {
+		hb_refuse("the NIC %s %zu bytes outside of all memory", does, n);
+		return false;
+	}
+	tick(actor);
+	return true;
 }
 
 void
-hb_nic_read(uint8_t actor, void *p, size_t n, enum hb_op op, const struct hb_auth *auth)
+hb_nic_read(
+	uint8_t actor, void *to, const void *p, size_t n, enum hb_op op, const struct hb_auth *auth)
 {
-	uint32_t off = (uint32_t)((uint8_t *)p - hb_arena), k;
+	uint32_t off = (uint32_t)((const uint8_t *)p - hb_arena), k, b, v;
+	bool loose;
 
-	if ((uintptr_t)p - (uintptr_t)hb_arena >= HB_ARENA || n == 0) {
-		hb_refuse("the NIC reads %zu bytes outside of all memory", n);
+	memset(to, 0, n);
+	if (!nic_access(actor, p, n, "reads"))
 		return;
-	}
-	tick(actor);
 	for (k = off / 4u; k <= (off + n - 1u) / 4u; k++) {
 		struct hb_cell *c = &hb_cells[k];
 
-		judge_nic(hb_arena + k * 4u, (struct hb_side){c->w_actor, true, c->w_pc}, c->w_time,
-			(struct hb_side){actor, false, op}, auth);
+		loose = judge_nic(hb_arena + k * 4u, (struct hb_side){c->w_actor, true, c->w_pc},
+			c->w_time, (struct hb_side){actor, false, op}, auth);
+		v = adv_fetch(k, actor, loose);
+		for (b = 0; b < 4u; b++)
+			if (k * 4u + b - off < n) /* the cell may begin before and end behind */
+				((uint8_t *)to)[k * 4u + b - off] = (uint8_t)(v >> 8u * b);
 		note_read(c, actor, hb_actors[actor].now.t[actor], op);
 	}
 }
@@ -316,23 +346,23 @@ hb_nic_write(uint8_t actor, void *p, size_t n, enum hb_op op, const struct hb_au
 {
 	uint32_t off = (uint32_t)((uint8_t *)p - hb_arena), k, i;
 	struct hb_side is = {actor, true, op};
+	bool loose;
 
-	if ((uintptr_t)p - (uintptr_t)hb_arena >= HB_ARENA || n == 0) {
-		hb_refuse("the NIC writes %zu bytes outside of all memory", n);
+	if (!nic_access(actor, p, n, "writes"))
 		return;
-	}
-	tick(actor);
 	for (k = off / 4u; k <= (off + n - 1u) / 4u; k++) {
 		struct hb_cell *c = &hb_cells[k];
 
-		judge_nic(hb_arena + k * 4u, (struct hb_side){c->w_actor, true, c->w_pc}, c->w_time,
-			is, auth);
+		loose = judge_nic(hb_arena + k * 4u, (struct hb_side){c->w_actor, true, c->w_pc},
+			c->w_time, is, auth);
 		for (i = 0; i < HB_READS; i++) {
-			judge_nic(hb_arena + k * 4u,
-				(struct hb_side){c->r_actor[i], false, c->r_pc[i]}, c->r_time[i],
-				is, auth);
+			if (judge_nic(hb_arena + k * 4u,
+				    (struct hb_side){c->r_actor[i], false, c->r_pc[i]},
+				    c->r_time[i], is, auth))
+				adv_late_reader(k, i);
 			c->r_time[i] = 0;
 		}
+		adv_store(k, actor, hb_actors[actor].now.t[actor], loose);
 		c->w_actor = actor;
 		c->w_time = hb_actors[actor].now.t[actor];
 		c->w_pc = op;

@@ -56,6 +56,7 @@ struct hb_word {
 	uint8_t heard;	       /* somebody loaded what the last store left: it has landed */
 	uint32_t time, pc;
 	uint32_t value;	    /* of a copy: what the NIC read when it took it */
+	uint32_t old;	    /* what stood there before the last store */
 	struct hb_vc front; /* what the edge before the store ordered */
 	struct hb_vc now;   /* what was ordered before the store itself */
 	struct hb_vc seen;  /* what the writer had seen, edges or not */
@@ -104,7 +105,9 @@ struct hb_auth {
 	const struct hb_vc *order, *known;
 	uint8_t edge, by;
 };
-void hb_nic_read(uint8_t actor, void *p, size_t n, enum hb_op op, const struct hb_auth *auth);
+/* Into to: what the NIC gets, which is what stands there, or what adv.h makes of it. */
+void hb_nic_read(uint8_t actor, void *to, const void *p, size_t n, enum hb_op op,
+	const struct hb_auth *auth);
 void hb_nic_write(uint8_t actor, void *p, size_t n, enum hb_op op, const struct hb_auth *auth);
 /* The authority for the payload of the WQE segment at seg: its writer's last payload edge. */
 struct hb_auth hb_payload_auth(const void *seg);
@@ -134,6 +137,8 @@ void hb_object(uint8_t edge, const void *at, struct hb_side first, struct hb_sid
 /* A rule of the NIC's that has nothing to do with order. */
 void hb_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t hb_objections(uint8_t edge); /* HB_NR_EDGES: those without an edge, refusals included */
+/* Called at the first refusal of a run, with its words, if not NULL. */
+extern void (*hb_refused)(const char *text);
 void hb_print_objections(const char *program);
 void hb_report_reset(void);
 const char *hb_place(const void *at, size_t *offset); /* name of the memory at an address */

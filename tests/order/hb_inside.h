@@ -16,6 +16,8 @@
 struct hb_cell {
 	uint32_t w_time, w_pc;
 	uint32_t r_time[HB_READS], r_pc[HB_READS];
+	uint32_t old, saw; /* adv.c: before the last store; who loaded what it left, a bit each */
+	uint64_t r_nr[HB_READS]; /* hb_accesses at the last read */
 	uint8_t w_actor, r_actor[HB_READS];
 };
 

@@ -28,6 +28,7 @@ static struct objection kept[KEPT];
 static char refusal[REFUSALS][160];
 static uint32_t nr_kept, nr_refusals;
 static uint64_t count[HB_NR_EDGES + 1u];
+void (*hb_refused)(const char *text);
 
 void
 hb_report_reset(void)
@@ -70,6 +71,8 @@ hb_refuse(const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	if (hb_refused)
+		hb_refused(text);
 	for (i = 0; i < nr_refusals; i++)
 		if (strcmp(refusal[i], text) == 0)
 			return;

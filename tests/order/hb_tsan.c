@@ -104,8 +104,8 @@ void hb_free(void *p);
 void *
 hb_memcpy(void *to, const void *from, size_t n)
 {
-	hb_access((void *)(uintptr_t)from, n, false, false, HERE);
 	hb_access(to, n, true, false, HERE);
+	hb_access((void *)(uintptr_t)from, n, false, false, HERE); /* last: adv.h's old bytes */
 	return memcpy(to, from, n);
 }
 

@@ -1,37 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The happens-before check as a program.
- *   hb_check intact N           every engine and program, N packets each: no objection
- *   hb_check naive              two programs of a kind often seen: refused and objected to
- *   hb_check drops              each edge of order.h left out: objected to, by its name and no
- * other hb_check swaps              each two edges in each other's place: objected to by one of
- * these names or both hb_check one NAME N [EDGE]  one of them, with an edge left out: prints the
- * objections A last argument --seed=S chooses another schedule. Exit status: 0 as it should be, 1
- * not.
+ *   hb_check intact N    every engine and program, N packets each, with the adversary at work: no
+ *                        objection, and every byte as it must be
+ *   hb_check naive       two programs of a kind often seen: refused and objected to
+ *   hb_check drops       each edge of order.h left out: objected to, by its name and no other
+ *   hb_check swaps       each two edges in each other's place: objected to by one name or both
+ *   hb_check corrupts    each edge left out, and the adversary makes something of it: wrong bytes,
+ *                        or nothing that moves (corrupt.c)
+ *   hb_check one NAME N [EDGE]   one program, with an edge left out: prints the objections
+ * A last argument --seed=S chooses another schedule. Exit status: 0 as it should be, 1 not.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu_queues/engine.h"
-#include "programs.h"
+#include "adv.h"
+#include "check.h"
 #include "coop.h"
 #include "traffic.h"
 
 #define DROP_PACKETS 4000u
 
+uint64_t seed = 1;
 static const char *self;
-static uint64_t seed = 1;
 static bool quit;
 
-struct subject {
-	const char *name;
-	uint64_t (*run)(const struct program_cfg *cfg, struct nic *nics);
-	const char *engine; /* NULL: a program of ours */
-	bool fail, empw;
-};
-
-static const struct subject subjects[] = {
+const struct subject subjects[] = {
 	{"5tswap", program_engine, "5tswap", false, true},
 	{"flowgen", program_engine, "flowgen", false, false},
 	{"icmpecho", program_engine, "icmpecho", false, false},
@@ -48,10 +44,7 @@ static const struct subject subjects[] = {
 	{"split", program_split, NULL, false, false},
 };
 #define NR_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
-
-struct mutation {
-	int drop, a, b; /* edges; negative: none */
-};
+const uint32_t nr_subjects = NR_SUBJECTS;
 
 static void *
 nic_main(void *arg)
@@ -68,16 +61,16 @@ nic_main(void *arg)
 	return NULL;
 }
 
-/* One program once; objections are then in the report. Returns packets. */
-static uint64_t
-run(const struct subject *s, uint64_t packets, uint64_t with_seed, const struct mutation *m)
+uint64_t
+run_subject(const struct subject *s, uint64_t packets, uint64_t with_seed, const struct mutation *m)
 {
 	struct program_cfg cfg = {.engine = s->engine,
 		.packets = packets,
 		.queues = 3,
 		.threads = with_seed % 2u ? 3u : 2u,
 		.log_depth = 5u + (uint32_t)(with_seed % 3u),
-		.fail = s->fail};
+		.fail = s->fail,
+		.deaf = m->deaf};
 	static struct nic nics[PROGRAM_QUEUES_MAX];
 	uint64_t done;
 	uint32_t i;
@@ -90,6 +83,7 @@ run(const struct subject *s, uint64_t packets, uint64_t with_seed, const struct 
 	for (i = 0; i < cfg.queues; i++) {
 		nics[i].peer = &nics[(i + cfg.queues - 1u) % cfg.queues];
 		nics[i].returns = &nics[(i + 1u) % cfg.queues];
+		nics[i].deaf = cfg.deaf;
 		nics[i].traffic = traffic_of(s->engine ? s->engine : s->name);
 	}
 	if (m->drop >= 0)
@@ -120,12 +114,13 @@ all_objections(void)
 static int
 intact(uint64_t packets)
 {
-	static const struct mutation none = {-1, -1, -1};
+	static const struct mutation none = {-1, -1, -1, false};
 	uint64_t total = 0, done;
 	int bad = 0;
 
 	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
-		done = run(&subjects[i], packets, seed + i, &none);
+		adv_open(seed + i, NULL);
+		done = run_subject(&subjects[i], packets, seed + i, &none);
 		printf("%-10s seed %llu: %llu packets, %llu accesses, %llu objections\n",
 			subjects[i].name, (unsigned long long)(seed + i), (unsigned long long)done,
 			(unsigned long long)hb_accesses, (unsigned long long)all_objections());
@@ -146,7 +141,7 @@ mutant(const struct mutation *m, const char *title)
 	uint64_t a = 0, b = 0, others = 0;
 
 	for (uint32_t i = 0; i < NR_SUBJECTS && (m->drop >= 0 || a + b == 0); i++) {
-		run(&subjects[i], DROP_PACKETS, seed + i, m);
+		run_subject(&subjects[i], DROP_PACKETS, seed + i, m);
 		for (int e = 0; e <= (int)HB_NR_EDGES; e++) {
 			uint64_t n = hb_objections((uint8_t)e);
 
@@ -176,7 +171,7 @@ mutant(const struct mutation *m, const char *title)
 static int
 naive(void)
 {
-	static const struct mutation none = {-1, -1, -1};
+	static const struct mutation none = {-1, -1, -1, false};
 	static const struct {
 		struct subject s;
 		uint8_t edge;
@@ -188,7 +183,7 @@ naive(void)
 	int bad = 0;
 
 	for (uint32_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
-		run(&list[i].s, DROP_PACKETS, seed, &none);
+		run_subject(&list[i].s, DROP_PACKETS, seed, &none);
 		printf("%s:\n", list[i].s.name);
 		hb_print_objections(self);
 		if (hb_objections(list[i].edge) == 0 || hb_objections(HB_NR_EDGES) == 0) {
@@ -207,7 +202,7 @@ drops(void)
 	int bad = 0;
 
 	for (int e = 0; e < (int)HB_NR_EDGES; e++) {
-		struct mutation m = {e, -1, -1};
+		struct mutation m = {e, -1, -1, false};
 
 		snprintf(title, sizeof(title), "without %s", hb_edge_name[e]);
 		bad += mutant(&m, title);
@@ -223,7 +218,7 @@ swaps(void)
 
 	for (int a = 0; a < (int)HB_NR_EDGES; a++)
 		for (int b = a + 1; b < (int)HB_NR_EDGES; b++) {
-			struct mutation m = {-1, a, b};
+			struct mutation m = {-1, a, b, false};
 
 			snprintf(title, sizeof(title), "%s and %s exchanged", hb_edge_name[a],
 				hb_edge_name[b]);
@@ -235,7 +230,7 @@ swaps(void)
 static int
 one(const char *name, uint64_t packets, const char *edge)
 {
-	struct mutation m = {edge ? hb_edge_find(edge) : -1, -1, -1};
+	struct mutation m = {edge ? hb_edge_find(edge) : -1, -1, -1, false};
 	uint64_t done;
 	int bad;
 
@@ -246,7 +241,7 @@ one(const char *name, uint64_t packets, const char *edge)
 	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
 		if (strcmp(subjects[i].name, name) != 0)
 			continue;
-		done = run(&subjects[i], packets, seed, &m);
+		done = run_subject(&subjects[i], packets, seed, &m);
 		hb_print_objections(self);
 		printf("%llu packets, %llu objections\n", (unsigned long long)done,
 			(unsigned long long)all_objections());
@@ -276,10 +271,12 @@ main(int argc, char **argv)
 		bad = naive();
 	else if (argc == 2 && strcmp(argv[1], "swaps") == 0)
 		bad = swaps();
+	else if (argc == 2 && strcmp(argv[1], "corrupts") == 0)
+		bad = corrupts();
 	else if ((argc == 4 || argc == 5) && strcmp(argv[1], "one") == 0)
 		bad = one(argv[2], strtoull(argv[3], NULL, 0), argv[4]);
 	else
-		printf("usage: hb_check intact N | naive | drops | swaps | one NAME N [EDGE] "
-		       "[--seed=S]\n");
+		printf("usage: hb_check intact N | naive | drops | swaps | corrupts | one NAME N "
+		       "[EDGE] [--seed=S]\n");
 	return bad != 0;
 }

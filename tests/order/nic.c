@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adv.h"
 #include "coop.h"
 
 #define NICS	       8u
@@ -25,19 +26,30 @@ word32(const struct hb_word *w)
 	return crl_bswap32(v);
 }
 
-/* A register is a place where order is asked for at once: what was stored before it counts. */
-static void
+/* A register is a place where order is asked for at once: what was stored before it counts. True:
+ * it was not. */
+static bool
 judge_before(const struct hb_word *first, const struct hb_word *w, enum hb_edge edge)
 {
 	uint8_t by = w->writer;
 
 	if (first->writer == HB_NONE || w->front.t[first->writer] >= first->time)
-		return;
+		return false;
 	hb_object(w->now.t[first->writer] >= first->time
 			  ? (uint8_t)edge
 			  : hb_missing(by, first->writer, first->time),
 		w->at, (struct hb_side){first->writer, true, first->pc},
 		(struct hb_side){by, true, w->pc});
+	return true;
+}
+
+/* The last store to the register is out of the write-combining buffer. */
+static bool
+is_out(const struct nic *n)
+{
+	const struct hb_word *w = &n->uar_was;
+
+	return w->writer == HB_NONE || hb_front(w->writer, HB_uar_out)->t[w->writer] >= w->time;
 }
 
 static void
@@ -48,14 +60,14 @@ on_word(struct hb_word *w)
 	for (i = 0; i < NICS; i++) {
 		struct nic *n = nics[i];
 
-		if (n && w == n->arm_reg)
-			judge_before(n->arm, w, HB_cq_arm);
+		if (n && w == n->arm_reg) {
+			n->arm_loose = judge_before(n->arm, w, HB_cq_arm);
+			n->arm_rang++;
+		}
 		if (!n || w != n->uar)
 			continue;
-		judge_before(n->sdb, w, HB_record_before_uar);
-		if (n->uar_was.writer != HB_NONE &&
-			hb_front(n->uar_was.writer, HB_uar_out)->t[n->uar_was.writer] <
-				n->uar_was.time)
+		n->loose = judge_before(n->sdb, w, HB_record_before_uar);
+		if (!is_out(n))
 			hb_object(HB_uar_out, w->at,
 				(struct hb_side){n->uar_was.writer, true, n->uar_was.pc},
 				(struct hb_side){w->writer, true, w->pc});
@@ -180,11 +192,10 @@ nic_open(struct nic *n, uint32_t index, uint32_t log, bool empw, uint32_t inline
 	hb_word_stored = on_word;
 }
 
+/* told: what the NIC got when it read the record. */
 static void
-sample_send(struct nic *n)
+sample_send(struct nic *n, uint32_t told)
 {
-	uint32_t told = word32(n->sdb);
-
 	n->sdb_seen = *n->sdb;
 	hb_nic_saw(n->tx, n->sdb);
 	if (told > CRL_DBREC_WQ_MASK)
@@ -194,20 +205,38 @@ sample_send(struct nic *n)
 		hb_refuse("a send record that counts more than the ring has");
 }
 
+/* The sequence in the arm word is the register's, or a later one already. */
+static void
+look_arm(struct nic *n)
+{
+	uint32_t word = word32(n->arm), reg = (uint32_t)(*n->arm_page >> 32) & 0xfu;
+
+	n->arm_seen = n->arm_rang;
+	if (n->arm_loose && adv_on && adv_coin())
+		word = crl_bswap32(n->arm->old);
+	if (((reg - (word >> CRL_CQ_ARM_SN_SHIFT)) & 0xfu) - 1u < 7u)
+		hb_refuse("a CQ armed by register while its record has the arm word before: an "
+			  "event that never comes");
+}
+
 /* The register, and at any time the record. */
 static void
 look(struct nic *n)
 {
+	bool at_once = sched_random() % 64u == 0 && !n->deaf;
 	struct crl_wqe_ctrl c;
 
-	if (n->rang != n->rang_seen) {
+	if (n->arm_rang != n->arm_seen)
+		look_arm(n);
+	if (n->rang != n->rang_seen && (!adv_on || is_out(n))) {
 		n->rang_seen = n->rang;
 		memcpy(&c, n->q->sq.uar, sizeof(uint64_t));
 		if (crl_wqe_qpn(&c) != SQN(n))
 			hb_refuse("a doorbell for queue 0x%x", crl_wqe_qpn(&c));
-		sample_send(n);
-	} else if (sched_random() % 64u == 0) {
-		sample_send(n);
+		if (!n->loose || !adv_on || adv_coin())
+			sample_send(n, word32(n->sdb)); /* else it read what stood there before */
+	} else if (at_once) {
+		sample_send(n, word32(n->sdb));
 	}
 }
 
@@ -243,6 +272,7 @@ complete(struct nic *n, bool rx, uint8_t opcode, uint64_t index, uint32_t bytes,
 	(*pi)++;
 }
 
+/* Where segment k of the WQE lies in the ring. */
 static const uint8_t *
 segment(struct nic *n, uint32_t k)
 {
@@ -251,24 +281,35 @@ segment(struct nic *n, uint32_t k)
 	return n->q->sq.wqe + (n->sq_at * CRL_WQEBB_BYTES + k * CRL_WQE_SEG_BYTES) % bytes;
 }
 
+/* Reads it. */
+static void
+fetch(struct nic *n, uint32_t k)
+{
+	struct hb_word *w = &n->sdb_seen;
+	struct hb_auth auth = {&w->front, &w->now, HB_wqe_before_record, w->writer};
+
+	hb_nic_read(n->tx, n->wqe + k * CRL_WQE_SEG_BYTES, segment(n, k), CRL_WQE_SEG_BYTES,
+		HB_OP_WQE, &auth);
+}
+
 /* The piece that starts at segment k, behind what frame has. Returns the segment after it. */
 static uint32_t
 gather(struct nic *n, uint32_t k, uint8_t *frame, uint32_t *len)
 {
 	struct crl_wqe_data d;
 	struct hb_auth auth;
-	uint32_t bytes, i;
+	uint32_t bytes;
 	uint8_t *from;
 
-	memcpy(&d, segment(n, k), sizeof(d));
+	memcpy(&d, n->wqe + k * CRL_WQE_SEG_BYTES, sizeof(d));
 	bytes = crl_from_be32(d.byte_count) & ~CRL_WQE_INLINE;
 	if (bytes == 0 || *len + bytes > NIC_FRAME) {
 		hb_refuse("a piece of %u bytes after %u", bytes, *len);
 		return CRL_WQE_DS_MAX;
 	}
 	if (crl_from_be32(d.byte_count) & CRL_WQE_INLINE) {
-		for (i = 0; i < bytes; i++)
-			frame[*len + i] = segment(n, k + (i + 4u) / 16u)[(i + 4u) % 16u];
+		if (k * CRL_WQE_SEG_BYTES + 4u + bytes <= sizeof(n->wqe))
+			memcpy(frame + *len, n->wqe + k * CRL_WQE_SEG_BYTES + 4u, bytes);
 		*len += bytes;
 		return k + (bytes + 4u + 15u) / 16u;
 	}
@@ -276,8 +317,7 @@ gather(struct nic *n, uint32_t k, uint8_t *frame, uint32_t *len)
 		hb_refuse("key 0x%x", crl_from_be32(d.lkey));
 	from = (uint8_t *)(uintptr_t)(crl_from_be64(d.addr) - NIC_IOVA);
 	auth = hb_payload_auth(segment(n, k));
-	hb_nic_read(n->tx, from, bytes, HB_OP_PAYLOAD, &auth);
-	memcpy(frame + *len, from, bytes);
+	hb_nic_read(n->tx, frame + *len, from, bytes, HB_OP_PAYLOAD, &auth);
 	*len += bytes;
 	return k + 1u;
 }
@@ -311,14 +351,13 @@ execute(struct nic *n, const struct crl_wqe_ctrl *c)
 static void
 send_one(struct nic *n)
 {
-	struct hb_word *w = &n->sdb_seen;
-	struct hb_auth auth = {&w->front, &w->now, HB_wqe_before_record, w->writer};
 	struct crl_wqe_ctrl c;
 	uint32_t k, ds, op;
 
 	if (n->sq_at >= n->sq_told)
 		return;
-	memcpy(&c, segment(n, 0), sizeof(c));
+	fetch(n, 0);
+	memcpy(&c, n->wqe, sizeof(c));
 	op = crl_wqe_opcode(&c);
 	ds = crl_wqe_ds(&c);
 	if (crl_wqe_index(&c) != crl_index16(n->sq_at) || crl_wqe_qpn(&c) != SQN(n) || ds == 0 ||
@@ -328,10 +367,10 @@ send_one(struct nic *n)
 		n->sq_at = n->sq_told;
 		return;
 	}
-	for (k = 0; k < ds; k++)
-		hb_nic_read(n->tx, (void *)(uintptr_t)segment(n, k), CRL_WQE_SEG_BYTES, HB_OP_WQE,
-			&auth);
+	for (k = 1; k < ds; k++)
+		fetch(n, k);
 	if (n->sq_at >= n->fail_at) {
+		n->failed_at = n->failed ? n->failed_at : n->sq_at;
 		complete(n, false, CRL_CQE_REQ_ERR, n->sq_at, 0,
 			n->failed ? CRL_SYND_WR_FLUSH : CRL_SYND_LOCAL_PROT);
 		n->failed = true;

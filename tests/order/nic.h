@@ -45,9 +45,15 @@ struct nic {
 	struct hb_cq *scq, *rcq;
 	uint64_t *arm_page;
 	uint64_t rang, rang_seen;
-	struct hb_word uar_was; /* the store to the register before the last */
+	struct hb_word uar_was; /* the last store to the register */
+	/* adv.h: the record, the arm word, may not have been there when its register was written */
+	bool loose, arm_loose;
+	bool deaf; /* reads records at doorbells only */
+	uint32_t arm_rang, arm_seen;
+	CRL_ALIGNAS(16) uint8_t wqe[CRL_WQE_DS_MAX * CRL_WQE_SEG_BYTES]; /* as fetched */
 	uint64_t sq_at, sq_told, rq_at, rq_told, scq_pi, rcq_pi;
-	uint64_t fail_at; /* the WQE index that fails, NIC_NEVER: none */
+	uint64_t fail_at;   /* the WQE index that fails, NIC_NEVER: none */
+	uint64_t failed_at; /* and the one that did */
 	bool failed, resetting;
 	uint64_t sent, received; /* frames that left, frames handed to the driver */
 	uint64_t next;		 /* number of the next frame that must leave by this queue */

@@ -12,8 +12,9 @@
 #include "gpu_queues/run.h"
 #include "coop.h"
 
-#define LOOKS_MAX 20000000u /* of the host at its engines, before it says that nothing moves */
-#define NOTES	  8
+#define NOTES 8
+
+uint32_t program_spins = PROGRAM_SPINS;
 
 static uint64_t
 packets(const struct program_cfg *cfg, const struct nic *nics, bool drops)
@@ -40,6 +41,21 @@ mend(struct crl_watch *w, struct nic *failed)
 	return true;
 }
 
+/* An error that was reported: is it the one that there was, whole? */
+static bool
+is_true(const struct program_cfg *cfg, const struct nic *failed, const struct crl_err *err)
+{
+	uint32_t wqe =
+		crl_from_be32(*(const crl_be32 CRL_MAY_ALIAS *)(err->wqe_bytes)) >> 8 & 0xffffu;
+
+	if (cfg->fail && failed->failed && !err->is_rx && err->queue == failed->q->sq.sqn &&
+		err->syndrome == CRL_SYND_LOCAL_PROT && err->cqe_bytes[55] == err->syndrome &&
+		wqe == crl_index16(failed->failed_at) && err->wqe == wqe)
+		return true;
+	hb_refuse("an error was reported that there was not: %.80s", err->cause);
+	return false;
+}
+
 static void
 watch(const struct program_cfg *cfg, struct nic *nics)
 {
@@ -48,7 +64,7 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 	bool drops = !(e->needs & CRL_Q_TX), failed = false, parked = false;
 	bool mended = !cfg->fail;
 	struct crl_note note[NOTES];
-	uint32_t i, looks;
+	uint32_t i, looks, max = 5u * program_spins;
 	int n, k;
 
 	memset(w, 0, sizeof(w));
@@ -59,11 +75,12 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 		w[i].error[0] = &nics[i].q->error[CRL_QERROR_RQ];
 		w[i].error[1] = &tx->q->error[CRL_QERROR_SQ];
 	}
-	for (looks = 0; looks < LOOKS_MAX && (packets(cfg, nics, drops) < cfg->packets || !mended);
+	for (looks = 0; looks < max && (packets(cfg, nics, drops) < cfg->packets || !mended);
 		looks++) {
-		n = crl_control_step(w, cfg->queues, looks, LOOKS_MAX, note, NOTES);
+		n = crl_control_step(w, cfg->queues, looks, max, note, NOTES);
 		for (k = 0; k < n; k++)
-			failed |= note[k].type == CRL_NOTE_ERROR;
+			failed |= note[k].type == CRL_NOTE_ERROR &&
+				  is_true(cfg, &nics[0], &note[k].err);
 		if (cfg->fail && !failed && packets(cfg, nics, drops) > cfg->packets / 2u &&
 			nics[0].fail_at == NIC_NEVER)
 			nics[0].fail_at = nics[0].sq_at;

@@ -14,8 +14,6 @@
 #include "gpu_queues/sq_post.h"
 #include "gpu_queues/sq_reserve.h"
 
-#define SPINS 4000000u
-
 struct naive {
 	struct nic *nic;
 	uint32_t *built, *rung;
@@ -25,7 +23,7 @@ struct naive {
 static bool
 wait_for(const uint32_t *word, uint32_t v)
 {
-	for (uint32_t i = 0; i < SPINS; i++) {
+	for (uint32_t i = 0; i < program_spins; i++) {
 		if (crl_ld32(word) == v)
 			return true;
 		sched_yield();
@@ -75,7 +73,7 @@ program_naive_submit(const struct program_cfg *cfg, struct nic *nics)
 		crl_st_mmio64(sq->uar, sq->db);
 		crl_order_uar_out();
 		sq->rung = sq->posted;
-		for (uint32_t i = 0; sq->completed < sq->rung && i < SPINS; i++) {
+		for (uint32_t i = 0; sq->completed < sq->rung && i < program_spins; i++) {
 			crl_sq_poll(sq, nics[0].q->error, 1);
 			sched_yield();
 		}
@@ -84,7 +82,7 @@ program_naive_submit(const struct program_cfg *cfg, struct nic *nics)
 		crl_cq_giveback(&sq->cq);
 		crl_st32(s.rung, r);
 	}
-	pthread_join(thread, NULL); /* bound: SPINS */
+	pthread_join(thread, NULL); /* bound: program_spins */
 	return nics[0].sent;
 }
 
@@ -95,7 +93,7 @@ program_naive_poll(const struct program_cfg *cfg, struct nic *nics)
 	uint64_t taken = 0, sum = 0;
 
 	crl_st_be32(&rq->dbrec[CRL_DBREC_RCV_WORD], crl_index16(crl_ring_depth(rq->log_depth)));
-	for (uint32_t i = 0; i < SPINS && taken < crl_ring_depth(rq->log_depth); i++) {
+	for (uint32_t i = 0; i < program_spins && taken < crl_ring_depth(rq->log_depth); i++) {
 		const struct crl_cqe64 *c = crl_cq_entry(&rq->cq, rq->cq.ci);
 
 		if (crl_cqe_is_sw_owned(c->op_own, rq->cq.ci, rq->cq.log_depth)) {

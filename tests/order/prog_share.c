@@ -14,7 +14,6 @@
 #define BUFFERS 8u /* of a producer */
 #define GROUP	3u /* frames of a range, at most */
 #define TURN_NS 10000000000u
-#define SPINS	4000000u
 #define FRAME	64u
 
 struct share {
@@ -63,13 +62,13 @@ fill(struct share *s, uint32_t p, uint64_t seq)
 	uint8_t *f = s->nic->q->txbuf.addr + (p * BUFFERS + seq % BUFFERS) * FRAME;
 	uint32_t i;
 
-	for (i = 0; seq >= BUFFERS && i < SPINS; i++) {
+	for (i = 0; seq >= BUFFERS && i < program_spins; i++) {
 		if (crl_ld64(&s->over[p * BUFFERS + seq % BUFFERS]) == seq - BUFFERS + 1u)
 			break;
 		reap(s);
 		sched_yield();
 	}
-	if (i == SPINS) {
+	if (i == program_spins) {
 		hb_refuse("a send of producer %u never came back", p);
 		return false;
 	}
@@ -86,7 +85,7 @@ reserve(struct share *s, uint32_t n, uint64_t *pi)
 {
 	enum crl_st st = CRL_AGAIN;
 
-	for (uint32_t i = 0; i < SPINS && st == CRL_AGAIN; i++) {
+	for (uint32_t i = 0; i < program_spins && st == CRL_AGAIN; i++) {
 		st = crl_share_reserve(s->sh, &s->nic->q->sq, n, pi);
 		if (st == CRL_AGAIN)
 			reap(s);
@@ -167,8 +166,8 @@ program_share(const struct program_cfg *cfg, struct nic *nics)
 		pthread_create(&thread[i], NULL, producer_main, &p[i]);
 	}
 	for (i = 0; i < NIC_PRODUCERS; i++)
-		pthread_join(thread[i], NULL); /* bound: SPINS of each */
-	for (i = 0; i < SPINS && share.cookies < share.frames * NIC_PRODUCERS; i++) {
+		pthread_join(thread[i], NULL); /* bound: program_spins of each */
+	for (i = 0; i < program_spins && share.cookies < share.frames * NIC_PRODUCERS; i++) {
 		reap(&share);
 		sched_let_go();
 	}

@@ -17,7 +17,6 @@
 #include "gpu_queues/sq_reserve.h"
 
 #define BATCH 4u
-#define SPINS 4000000u /* looks at a word before a thread says that the other is gone */
 
 struct words {
 	uint32_t built[16], free[16], ready[16], taken[16];
@@ -36,7 +35,7 @@ struct split {
 static bool
 wait_for(const uint32_t *word, uint32_t v)
 {
-	for (uint32_t i = 0; i < SPINS; i++) {
+	for (uint32_t i = 0; i < program_spins; i++) {
 		if (crl_ld32(word) == v)
 			return true;
 		sched_yield();
@@ -72,7 +71,7 @@ reap(struct crl_queue_dev *q)
 	struct crl_sq *sq = &q->sq;
 	uint64_t cookie;
 
-	for (uint32_t i = 0; sq->ci < sq->rung && i < SPINS; i++) {
+	for (uint32_t i = 0; sq->ci < sq->rung && i < program_spins; i++) {
 		if (crl_sq_poll(sq, &q->error[CRL_QERROR_SQ], 8) == CRL_AGAIN)
 			sched_yield();
 		while (crl_sq_take(sq, &cookie) == CRL_OK)
@@ -140,7 +139,7 @@ proxy_main(void *arg)
 	struct crl_sq *sq = &s->nics[1].q->sq;
 	uint64_t told = 0, index, db;
 
-	for (uint32_t i = 0; told < (uint64_t)s->rounds * BATCH && i < SPINS; i++) {
+	for (uint32_t i = 0; told < (uint64_t)s->rounds * BATCH && i < program_spins; i++) {
 		index = crl_ld64(s->w->index);
 		if (index == told) {
 			sched_yield();
@@ -239,6 +238,6 @@ program_split(const struct program_cfg *cfg, struct nic *nics)
 	for (i = 0; i < 6u; i++)
 		pthread_create(&thread[i], NULL, mains[i], &s);
 	for (i = 0; i < 6u; i++)
-		pthread_join(thread[i], NULL); /* bound: SPINS of each */
+		pthread_join(thread[i], NULL); /* bound: program_spins of each */
 	return nics[0].sent + nics[1].sent + nics[2].received;
 }

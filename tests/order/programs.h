@@ -14,9 +14,15 @@ struct program_cfg {
 	uint64_t packets; /* of all queues together */
 	uint32_t queues, threads, log_depth;
 	bool fail; /* a send fails half-way, and the queue is re-armed */
+	bool deaf; /* the NIC reads records at doorbells only */
 };
 
 #define PROGRAM_QUEUES_MAX 4u
+
+/* Looks at a word before a thread says that the other is gone; the host at its engines: five times
+ * as many. */
+#define PROGRAM_SPINS 4000000u
+extern uint32_t program_spins; /* PROGRAM_SPINS, unless somebody is less patient */
 
 /* Returns packets that went through; fewer than asked for: it stood still, which is an error. */
 uint64_t program_engine(const struct program_cfg *cfg, struct nic *nics);
