@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run found, in words; what is known of survivors; and what earlier runs teach later ones."""
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+import time
+
+
+def listed(here):
+    """survivors.txt: a name a line, the reason in the lines under it, indented. {name: reason}."""
+    found, name = {}, None
+    with open(os.path.join(here, "survivors.txt"), encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("#") or not line.strip():
+                continue
+            if line[0].isspace():
+                if name is None:
+                    sys.exit(f"mutation: survivors.txt gives a reason for nothing: {line.strip()}")
+                found[name] = (found[name] + " " + line.strip()).strip()
+            else:
+                name = line.strip()
+                found[name] = ""
+    for name, reason in found.items():
+        if not reason:
+            sys.exit(f"mutation: survivors.txt gives no reason for {name}")
+    return found
+
+
+def survivors_of(path):
+    with open(path, encoding="utf-8") as file:
+        return {m.group(1) for m in re.finditer(r"^survived: (.*)$", file.read(), re.MULTILINE)}
+
+
+def hints(here):
+    """Which tests killed in which function, from the newest report: {(path, function, test): kills}."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(here, "report-*.txt")))[-1:]:
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                at = re.match(r"function (\S+?):(\S+) .*?: (.*)", line)
+                for test, count in re.findall(r"([^,]+?) (\d+)(?:, |$)", at.group(3)) if at else ():
+                    found[at.group(1), at.group(2), test] = int(count)
+                    found[at.group(1), test] = found.get((at.group(1), test), 0) + int(count)
+    return found
+
+
+def _share(killed, counted):
+    return f"{100 * killed / counted:.1f}%" if counted else "-"
+
+
+def _tables(args, made, shift):
+    kinds, tests, functions = {}, collections.Counter(), {}
+    for mutant, verdict, test in shift.done:
+        side = "driver" if mutant.path.startswith("drivers/") else "device"
+        kinds.setdefault((side, mutant.kind), collections.Counter())[verdict] += 1
+        at = functions.setdefault((mutant.path, mutant.function), (collections.Counter(), collections.Counter()))
+        at[0][verdict] += 1
+        if test:
+            tests[test] += 1
+            at[1][test] += 1
+    there = collections.Counter(("driver" if m.path.startswith("drivers/") else "device", m.kind) for m in made)
+    yield f"{'':8}{'kind':32}{'there':>7}{'killed':>8}{'survive':>8}{'same':>6}{'stillborn':>10}{'of counted':>11}"
+    for (side, kind), n in sorted(kinds.items()):
+        yield (f"{side:8}{kind:32}{there[side, kind]:7}{n['killed']:8}{n['survived']:8}{n['same code']:6}"
+               f"{n['stillborn']:10}{_share(n['killed'], n['killed'] + n['survived']):>11}")
+    yield ""
+    yield "killed by"
+    for test, count in tests.most_common():
+        yield f"{count:6}  {test}"
+    yield ""
+    for (path, name), (verdicts, by) in sorted(functions.items()):
+        if by:
+            some = ", ".join(f"{t} {c}" for t, c in by.most_common())
+            yield f"function {path}:{name} {verdicts['killed']} of {sum(verdicts.values())}: {some}"
+
+
+def commit(root, *words):
+    done = subprocess.run(["git", "-C", root, *words], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def _head(root, args, made, chosen, shift, count, seconds):
+    counted = count["killed"] + count["survived"]
+    yield f"command   tests/mutation/run {' '.join(sys.argv[1:])}"
+    yield "commit    " + (commit(root, "describe", "--always", "--dirty") or "no git here")
+    yield f"date      {time.strftime('%Y-%m-%d %H:%M')}"
+    yield (f"runtime   {seconds:.0f} s, {args.jobs} at a time, {os.cpu_count()} processors, load "
+           f"{os.getloadavg()[1]:.1f} at its end")
+    yield f"mutants   {len(made)} there are, {len(chosen)} chosen, {len(shift.done)} run, seed {args.seed}"
+    yield (f"          {count['stillborn']} do not compile, {count['same code']} are the same machine code, "
+           f"{count['undecided']} undecided when time was up")
+    yield f"counted   {counted}: {count['killed']} killed, {count['survived']} survived"
+    yield f"score     {_share(count['killed'], counted)} of those counted were killed"
+
+
+def finish(here, root, args, made, chosen, shift, seconds):
+    """Prints the outcome, writes the report; returns what is wrong, a line each."""
+    known, count, bad = listed(here), collections.Counter(v for _, v, _ in shift.done), []
+    names = {m.name for m in made}
+    bad += [f"listed in survivors.txt and not made any more: {n}" for n in known if n not in names]
+    for mutant, verdict, test in shift.done:
+        if verdict == "survived" and mutant.name not in known:
+            bad.append(f"survives and is not listed: {mutant.name}")
+        if verdict == "killed" and mutant.name in known:
+            bad.append(f"listed and killed, by {test}: {mutant.name}")
+    head = list(_head(root, args, made, chosen, shift, count, seconds))
+    print("\n".join(head))
+    if args.report:
+        lines = head + [""] + list(_tables(args, made, shift)) + [""]
+        for mutant, verdict, _ in sorted(shift.done, key=lambda d: d[0].name):
+            if verdict == "survived":
+                lines += [f"survived: {mutant.name}", f"          {known.get(mutant.name, 'not listed')}"]
+        with open(args.report, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    return bad
