@@ -31,6 +31,7 @@ class Test:
         self.suite = entry["suite"][0].split(":")[-1]
         self.limit_s = entry["timeout"]
         self.seconds = 0.3  # a guess until it ran
+        self.own = self.link = None  # how its own sources alone are built: quick()
         if self.name in SHORTER:
             self.cmd[-1] = SHORTER[self.name]
 
@@ -131,13 +132,73 @@ class Workshop:
                         break
         return found
 
-    def sees(self, test, path):
-        """Whether anything that test is built from includes path."""
+    def _inputs(self, test):
         if test.name not in self._closures:
             out = self.check(["ninja", "-C", self.build, "-t", "inputs", *test.targets], self.env, self.tree)
             names = {os.path.normpath(os.path.join("b", line.strip())) for line in out.splitlines()}
-            self._closures[test.name] = set().union(*(self._included(n) for n in names))
-        return path in self._closures[test.name]
+            self._closures[test.name] = {n: self._included(n) for n in names if n.endswith(".c")}
+        return self._closures[test.name]
+
+    def sees(self, test, path):
+        """Whether anything that test is built from includes path."""
+        return any(path in seen for seen in self._inputs(test).values())
+
+    # ---- the short way: a test's own sources, all else as it was ----
+
+    def prepare(self, test):
+        """After the tree as it is was built: what quick() needs, where it can be of use."""
+        test.own = {}
+        if test.suite != "unit" or len(test.targets) != 1 or test.cmd != [os.path.join(self.build, test.targets[0])]:
+            return
+        undefined = self.check(["nm", "-u", test.targets[0]], self.env, self.build)
+        if re.search(r"\bU crl_", undefined):
+            return  # it calls a library, which a fault in a header changes as well
+        objects = {e["output"]: e for e in self._compile_commands()}
+        out = self.check(["ninja", "-C", self.build, "-t", "commands", test.targets[0]], self.env, self.tree)
+        link, folder = out.splitlines()[-1], f"{self.build}/quick/{test.targets[0]}"
+        os.makedirs(folder, exist_ok=True)
+        for name in set(re.findall(r"\S+\.a\b", link)):
+            if os.path.isfile(os.path.join(self.build, name)):
+                # Thin: a list of objects. Copies, as a later mutant changes the ones there.
+                parts = self.check(["ar", "t", name], self.env, self.build).split()
+                for part in parts:
+                    shutil.copy2(os.path.join(self.build, part), folder)
+                link = link.replace(name, " ".join(f"{folder}/{os.path.basename(part)}" for part in parts))
+        for name in set(re.findall(r"\S+\.o\b", link)) & set(objects):
+            source = os.path.relpath(os.path.normpath(os.path.join(self.build, objects[name]["file"])), self.tree)
+            shutil.copy2(os.path.join(self.build, name), folder)
+            mine = f"{folder}/{os.path.basename(name)}"
+            link = link.replace(name, mine)
+            test.own[source] = self._plain(objects[name]["command"], f"-o {mine}")
+        test.link, test.quick_cmd = link.replace(f"-o {test.targets[0]}", f"-o {folder}/test"), [f"{folder}/test"]
+
+    def can_quick(self, test, path):
+        """Whether path is seen by the test's own sources and by nothing else that it uses."""
+        if not test.own:
+            return False
+        return all(
+            name in test.own or name.startswith("gpu_queues/") or path not in seen
+            for name, seen in self._inputs(test).items()
+        )
+
+    def quick(self, test, path):
+        """As make(), into a folder of its own."""
+        for name, command in test.own.items():
+            if path in self._included(name):
+                done = subprocess.run(command, shell=True, cwd=self.build, env=self.env, capture_output=True, text=True)
+                if done.returncode != 0:
+                    return done.stderr or "no words"
+        done = subprocess.run(test.link, shell=True, cwd=self.build, env=self.env, capture_output=True, text=True)
+        return "" if done.returncode == 0 else done.stderr or "no words"
+
+    def _compile_commands(self):
+        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def _plain(self, command, out):
+        """A compiler call without ccache and the making of dependency files, with another output."""
+        words = re.sub(r"^ccache | -M[DQF]\b(?: '?\S+\.[od]'?)?", " ", command)
+        return re.sub(r" -o \S+", f" {out} -w", words)
 
     # ---- building and running ----
 
@@ -153,7 +214,7 @@ class Workshop:
         )
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
-    def run(self, test, limit_s, cpu_s=0):
+    def run(self, test, limit_s, cpu_s=0, cmd=None):
         """'ok', 'fail', 'timeout' or 'skip', and the seconds it took."""
         env = dict(self.env)
         for key, value in test.env.items():
@@ -166,7 +227,7 @@ class Workshop:
             begun = time.monotonic()
             try:
                 child = subprocess.Popen(
-                    test.cmd, env=env, cwd=self.build, stdin=null, stdout=null, stderr=null,
+                    cmd or test.cmd, env=env, cwd=self.build, stdin=null, stdout=null, stderr=null,
                     start_new_session=True, preexec_fn=_limits(cpu_s, memory),
                 )
                 try:
@@ -190,16 +251,14 @@ class Workshop:
 
     def _commands(self):
         if not self._objects:
-            with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
-                for entry in json.load(file):
-                    name = os.path.relpath(os.path.normpath(os.path.join(self.build, entry["file"])), self.tree)
-                    if name.startswith(("gpu_queues/", "drivers/mlx5/", "tests/unit/", "tests/order/")):
-                        self._objects.setdefault((name, "fail/" in entry["output"]), [entry["command"], {}])
+            for entry in self._compile_commands():
+                name = os.path.relpath(os.path.normpath(os.path.join(self.build, entry["file"])), self.tree)
+                if name.startswith(("gpu_queues/", "drivers/mlx5/", "tests/unit/", "tests/order/")):
+                    self._objects.setdefault((name, "fail/" in entry["output"]), [entry["command"], {}])
         return self._objects
 
     def _object(self, command):
-        words = re.sub(r"(?:^ccache )| -O[01]\b| -M[DQF]\b(?: '?\S+\.[od]'?)?| -MF \S+| -MQ \S+", " ", command)
-        words = re.sub(r" -o \S+", f" -O2 -g0 -w -o {self.build}/same.o", words)
+        words = self._plain(re.sub(r" -O[01]\b", " -O2 -g0", command), f"-o {self.build}/same.o")
         done = subprocess.run(words, shell=True, cwd=self.build, env=self.env, capture_output=True)
         if done.returncode != 0:
             return None
