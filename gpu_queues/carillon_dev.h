@@ -109,6 +109,7 @@ crl_tx_frame_data(struct crl_queue_dev *q, uint64_t pi, const uint8_t *data, uin
 {
 	struct crl_piece piece = {data, addr, len, lkey ? lkey : q->sq.lkey};
 
+	crl_order_payload_before_wqe(); /* pairs with the NIC's payload read; holds the compiler */
 	crl_sq_put_send_hdr(&q->sq, pi, &piece, 1, data ? crl_send_hdr(&q->sq, len) : 0,
 		flags & (CRL_TX_L3_CSUM | CRL_TX_L4_CSUM), (flags & CRL_TX_SIGNAL) != 0, cookie);
 }
@@ -139,7 +140,6 @@ crl_tx_ring(struct crl_queue_dev *q, uint64_t pi_end)
 {
 	CRL_ASSERT(pi_end == q->sq.posted);
 	(void)pi_end;
-	crl_order_payload_before_wqe();
 	crl_sq_ring(&q->sq);
 }
 

@@ -40,6 +40,7 @@ const struct subject subjects[] = {
 	{"error", program_engine, "macswap", true, false},
 	{"error", program_engine, "macswap", true, true},
 	{"error", program_engine, "5tswap", true, false},
+	{"dev", program_dev, NULL, false, false},
 	{"share", program_share, NULL, false, false},
 	{"split", program_split, NULL, false, false},
 };

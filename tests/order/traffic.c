@@ -261,6 +261,7 @@ static const struct {
 	struct nic_traffic traffic;
 } list[] = {
 	{"5tswap", {make_udp, check_5tswap}},
+	{"dev", {make_udp, check_macswap}},
 	{"flowgen", {make_udp, check_flowgen}},
 	{"icmpecho", {make_question, check_answer}},
 	{"io", {make_udp, check_io}},

@@ -155,6 +155,26 @@ failed_send(void **state)
 	fake_close(&n);
 }
 
+/* Who asks for room in a full ring is the first to hear of the error, whether he waits or not. */
+static void
+failed_reserve(void **state)
+{
+	struct fake_nic n;
+	uint64_t pi = 0;
+	uint32_t i;
+
+	fake_open(&n, 2, 2, 128, false);
+	assert_int_equal(crl_tx_reserve(&n.q, 4, 0, &pi), CRL_OK);
+	for (i = 0; i < 4; i++)
+		crl_tx_frame(&n.q, pi + i, n.q.txbuf.iova, 60, i, 0);
+	crl_tx_ring(&n.q, pi + 4);
+	n.fail_at = 0;
+	fake_doorbell(&n);
+	fake_send(&n, 1);
+	assert_int_equal(crl_tx_reserve(&n.q, 1, 0, &pi), CRL_FAILED);
+	fake_close(&n);
+}
+
 static void
 receive(void **state)
 {
@@ -205,6 +225,7 @@ main(void)
 		cmocka_unit_test(reserve_waits),
 		cmocka_unit_test(keys_and_checksums),
 		cmocka_unit_test(failed_send),
+		cmocka_unit_test(failed_reserve),
 		cmocka_unit_test(receive),
 		cmocka_unit_test(check),
 	};
