@@ -32,6 +32,24 @@
  * index = key >> 8; so the firmware gives numbers of one kind that differ in these low bits, and
  * any bits above. A second object in an occupied slot is refused with -EEXIST.
  */
+#if defined(CRL_SMALL_TABLES) /* of fuzz targets: full soon, and looked through fast */
+#define SCX_DP_SQ_MAX	   64u
+#define SCX_DP_RQ_MAX	   64u
+#define SCX_DP_CQ_MAX	   128u
+#define SCX_DP_MKEY_MAX	   64u
+#define SCX_DP_TIR_MAX	   16u
+#define SCX_DP_RQT_MAX	   8u
+#define SCX_DP_RQT_LEN	   64u
+#define SCX_DP_RULE_MAX	   64u
+#define SCX_DP_COUNTER_MAX 8u
+#define SCX_FT_MAX	   8u
+#define SCX_FG_MAX	   16u
+#define SCX_FTE_MAX	   64u
+#define SCX_SMALL_OBJ_MAX  16u
+#define SCX_UMEM_MAX	   32u
+#define SCX_UAR_PAGES_MAX  64u
+#define SCX_FLOW_SLOTS	   64u
+#else
 #define SCX_DP_SQ_MAX	   2048u
 #define SCX_DP_RQ_MAX	   2048u
 #define SCX_DP_CQ_MAX	   4096u
@@ -40,7 +58,15 @@
 #define SCX_DP_RQT_MAX	   256u
 #define SCX_DP_RQT_LEN	   512u /* entries of one indirection table */
 #define SCX_DP_RULE_MAX	   1024u
-#define SCX_DP_COUNTER_MAX 256u	  /* counter sets; 0: not counted by set */
+#define SCX_DP_COUNTER_MAX 256u	 /* counter sets; 0: not counted by set */
+#define SCX_FT_MAX	   256u	 /* flow tables, groups and entries of a guest's driver */
+#define SCX_FG_MAX	   1024u
+#define SCX_FTE_MAX	   4096u
+#define SCX_SMALL_OBJ_MAX  1024u /* PDs, transport domains, TISes, each */
+#define SCX_UMEM_MAX	   8192u
+#define SCX_UAR_PAGES_MAX  4096u
+#define SCX_FLOW_SLOTS	   4096u /* of the flow-result cache, a power of two */
+#endif
 #define SCX_DP_FRAME_MAX   16384u /* bytes of the longest frame of any port */
 
 /* The longest MTU: with the Ethernet header and two VLAN tags such a frame is the longest one. */
@@ -62,7 +88,6 @@
 #define SCX_IDLE_NS	5000000u
 #define SCX_IDLE_NAP_NS 40000u
 
-#define SCX_UAR_PAGES_MAX  4096u
 #define SCX_IPV6_EXT_MAX   8u /* headers followed before layer 4 counts as not there */
 #define SCX_CONF_PORTS_MAX 8u /* ports of one softcx run */
 

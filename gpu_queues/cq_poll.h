@@ -96,7 +96,7 @@ CRL_FN enum crl_st
 crl_sq_poll_one(struct crl_sq *sq, uint32_t *kind, bool *seen)
 {
 	uint32_t tail, op;
-	uint64_t w;
+	uint64_t w, end;
 
 	*seen = false;
 	if (!crl_cq_peek(&sq->cq, sq->cq.ci, &tail))
@@ -112,7 +112,11 @@ crl_sq_poll_one(struct crl_sq *sq, uint32_t *kind, bool *seen)
 	*kind = CRL_QERR_COUNTER;
 	if (w >= sq->rung)
 		return CRL_FAILED;
-	sq->completed = sq->end[crl_ring_slot(w, sq->log_depth)];
+	/* For an index in the middle of a WQE the table has what an earlier lap left there. */
+	end = sq->end[crl_ring_slot(w, sq->log_depth)];
+	if (end <= w || end > sq->rung)
+		return CRL_FAILED;
+	sq->completed = end;
 	sq->cq.ci += !(sq->cq.flags & CRL_CQ_COLLAPSED);
 	return CRL_OK;
 }

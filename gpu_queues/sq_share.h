@@ -148,8 +148,8 @@ crl_share_abandon(struct crl_sq_share *sh, struct crl_sq *sq, struct crl_qerror 
 CRL_FN bool
 crl_share_look(struct crl_sq_share *sh, struct crl_sq *sq, struct crl_qerror *error, uint64_t upto)
 {
+	uint64_t w, end;
 	uint32_t tail, op;
-	uint64_t w;
 
 	while (sq->completed < upto && crl_cq_peek(&sq->cq, sq->cq.ci, &tail)) {
 		w = crl_index_from16(sq->completed, crl_tail_counter(tail));
@@ -165,7 +165,14 @@ crl_share_look(struct crl_sq_share *sh, struct crl_sq *sq, struct crl_qerror *er
 				crl_tail_counter(tail), crl_cq_entry(&sq->cq, sq->cq.ci));
 			return false;
 		}
-		sq->completed = sq->end[crl_ring_slot(w, sq->log_depth)];
+		/* For an index in the middle of a WQE the table has an older lap's end. */
+		end = sq->end[crl_ring_slot(w, sq->log_depth)];
+		if (end <= w || end > upto) {
+			crl_share_fail(sh, sq, error, CRL_QERR_COUNTER, crl_tail_counter(tail),
+				crl_cq_entry(&sq->cq, sq->cq.ci));
+			return false;
+		}
+		sq->completed = end;
 		sq->cq.ci++;
 	}
 	return true;

@@ -11,14 +11,14 @@
 #include "drivers/softcx/dp/dp_all.h"
 #include "fz.h"
 
-#define RIG_PAGES   3u
-#define RIG_PD	    5u
-#define RIG_KEYS    3u
-#define RIG_WIRE    1024u /* frames that one comparison can hold */
-#define RIG_STEPS   4096u
-#define RIG_REGION  (72u << 10) /* of the first key; room for a TSO's payload */
-#define RIG_SMALL   777u	/* of the second, which is read-only */
-#define RIG_TINY    61u
+#define RIG_PAGES  3u
+#define RIG_PD	   5u
+#define RIG_KEYS   3u
+#define RIG_WIRE   1024u /* frames that one comparison can hold */
+#define RIG_STEPS  4096u
+#define RIG_REGION (72u << 10) /* of the first key; room for a TSO's payload */
+#define RIG_SMALL  777u	       /* of the second, which is read-only */
+#define RIG_TINY   61u
 
 struct rig_sent {
 	uint8_t *data;
@@ -202,7 +202,7 @@ rig_drain(struct rig *r, struct scx_wire *w)
 
 	/* A wire that took only a part makes a step without work. */
 	for (n = 0; n < RIG_STEPS &&
-		(scx_dp_step(r->dp, w, 64) > 0 || r->dp->batch.taken != r->dp->batch.nr);
+		    (scx_dp_step(r->dp, w, 64) > 0 || r->dp->batch.taken != r->dp->batch.nr);
 		n++)
 		rig_reports(r);
 	rig_reports(r);

@@ -438,8 +438,8 @@ ref_compare(struct ref *f, struct rig *r, const uint8_t *cq_ring, uint32_t cq_lo
 	FZ_MUST(scx_dp_apply(r->dp, &c) == 0, "query");
 	FZ_MUST(c.result[0] == f->state && (uint16_t)c.result[1] == f->pi &&
 			(uint16_t)c.result[2] == f->ci,
-		"state %u pi %u ci %u, want %u %u %u", (unsigned)c.result[0],
-		(unsigned)c.result[1], (unsigned)c.result[2], f->state, f->pi, f->ci);
+		"state %u pi %u ci %u, want %u %u %u", (unsigned)c.result[0], (unsigned)c.result[1],
+		(unsigned)c.result[2], f->state, f->pi, f->ci);
 }
 
 #endif /* CRL_FUZZ_REFSEND_H */

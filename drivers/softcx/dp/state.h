@@ -121,7 +121,6 @@ struct scx_flow {
 	uint64_t generation;
 	struct scx_target to;
 };
-#define SCX_FLOW_SLOTS 4096u
 
 struct scx_dp {
 	struct scx_batch batch;

@@ -111,7 +111,7 @@ scx_flow_slot(const uint64_t *k)
 
 	return (uint32_t)(h >> 52) & (SCX_FLOW_SLOTS - 1u);
 }
-CRL_STATIC_ASSERT(SCX_FLOW_SLOTS == 1u << 12, "scx_flow_slot takes the top 12 bits");
+CRL_STATIC_ASSERT(SCX_FLOW_SLOTS <= 1u << 12, "scx_flow_slot takes the top 12 bits");
 
 /* Where frames with these headers go; walked for if it is not cached. Valid until the next call. */
 SCX_FN const struct scx_target *

@@ -19,7 +19,11 @@
 #include "../softcx.h"
 
 #define PCI_PAGE	   4096u
+#if defined(CRL_SMALL_TABLES) /* config/limits.h */
+#define PCI_BAR_BYTES	   (256u << 10)
+#else
 #define PCI_BAR_BYTES	   (16u << 20)
+#endif
 #define PCI_UAR_FIRST	   16u /* the pages before are registers and the MSI-X table */
 #define PCI_UAR_PAGES	   (PCI_BAR_BYTES / PCI_PAGE)
 #define PCI_VECTORS	   32u

@@ -125,6 +125,9 @@ ppcnt(struct reg *r)
 {
 	struct scx_dp_stats s;
 
+	if (!r->query) /* there is no room for counters in the answer, and nothing to set */
+		return scx_fw_refuse(r->c, SCX_FW_R_REGISTER_VALUE, r->in, 16,
+			"port counters are read, and cleared by nobody");
 	memcpy(r->out, r->in, PPCNT_VALUES);
 	if (crl_prm_get(r->in, CRL_PRM_PPCNT_REG_GRP) != PPCNT_802_3)
 		return 0;

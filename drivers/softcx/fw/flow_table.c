@@ -110,22 +110,37 @@ scx_cmd_modify_ft(struct scx_fw_call *c)
 	return rc;
 }
 
+/* A number that comes up again is not led to by those that named the table that had it before. */
+static void
+forget_misses(struct scx_nic *nic, uint32_t num)
+{
+	const struct scx_fw_table *t = &nic->table[SCX_FW_FT];
+
+	for (uint32_t i = t->first; i < t->max; i++) {
+		struct ft *ft = t->slot[i] != NULL ? t->slot[i]->own : NULL;
+
+		if (ft != NULL && ft->miss_action == MISS_TABLE && ft->miss_table == num)
+			ft->miss_action = MISS_DEFAULT;
+	}
+}
+
 /* What leads to it on a miss leads nowhere then; entries that lead to it forbid it. */
 int
 scx_cmd_destroy_ft(struct scx_fw_call *c)
 {
 	struct scx_fw_obj *obj =
 		HEAD(c, DESTROY_FLOW_TABLE_IN) == 0 ? TABLE(c, DESTROY_FLOW_TABLE_IN) : NULL;
-	bool root;
+	uint32_t num;
 	int rc;
 
 	if (obj == NULL)
 		return -1;
-	root = obj->num == c->nic->hca->ft_root;
+	num = obj->num;
 	rc = scx_fw_destroy(c, obj);
 	if (rc != 0)
 		return rc;
-	if (root)
+	forget_misses(c->nic, num);
+	if (num == c->nic->hca->ft_root)
 		c->nic->hca->ft_root = 0;
 	return scx_fw_ft_compile(c);
 }

@@ -16,26 +16,26 @@ static const struct {
 	uint32_t max, first, base;
 } kinds[SCX_FW_KINDS] = {
 	[SCX_FW_FLOW] = {"flow", SCX_DP_RULE_MAX, 0, 0x8000},
-	[SCX_FW_FTE] = {"flow table entry", 4096, 0, 0}, /* has an index of its own */
-	[SCX_FW_FG] = {"flow group", 1024, 1, 0},
-	[SCX_FW_FT] = {"flow table", 256, 1, 0},
+	[SCX_FW_FTE] = {"flow table entry", SCX_FTE_MAX, 0, 0}, /* has an index of its own */
+	[SCX_FW_FG] = {"flow group", SCX_FG_MAX, 1, 0},
+	[SCX_FW_FT] = {"flow table", SCX_FT_MAX, 1, 0},
 	[SCX_FW_TIR] = {"TIR", SCX_DP_TIR_MAX, 0, 0x5000},
 	[SCX_FW_RQT] = {"RQT", SCX_DP_RQT_MAX, 0, 0x4000},
 	[SCX_FW_RQ] = {"RQ", SCX_DP_RQ_MAX, 0, 0x20000},
 	[SCX_FW_SQ] = {"SQ", SCX_DP_SQ_MAX, 0, 0x30000},
 	[SCX_FW_QP] = {"queue pair", 64, 0, 0x50000},
 	[SCX_FW_SRQ] = {"shared receive queue", 64, 0, 0x40000},
-	[SCX_FW_TIS] = {"TIS", 1024, 0, 0x3000},
+	[SCX_FW_TIS] = {"TIS", SCX_SMALL_OBJ_MAX, 0, 0x3000},
 	[SCX_FW_CQ] = {"CQ", SCX_DP_CQ_MAX, 0, 0x10000},
 	[SCX_FW_EQ] = {"event queue", 64, SCX_EQN, 0}, /* 8 bits */
 	[SCX_FW_QCOUNTER] = {"queue counter set", SCX_DP_COUNTER_MAX, 1, 0}, /* 8 bits; 0: none */
 	/* the index; a key is index << 8 | variant */
 	[SCX_FW_MKEY] = {"memory key", SCX_DP_MKEY_MAX, 0, 0x1000},
-	[SCX_FW_UMEM] = {"umem", 8192, 0, 0x6000},
+	[SCX_FW_UMEM] = {"umem", SCX_UMEM_MAX, 0, 0x6000},
 	[SCX_FW_UAR] = {"UAR page", 0, 1, 0}, /* max: pages that the front has */
 	[SCX_FW_XRCD] = {"XRC domain", 64, 1, 0},
-	[SCX_FW_TD] = {"transport domain", 1024, 0, 0x2000},
-	[SCX_FW_PD] = {"protection domain", 1024, 0, 0x1000},
+	[SCX_FW_TD] = {"transport domain", SCX_SMALL_OBJ_MAX, 0, 0x2000},
+	[SCX_FW_PD] = {"protection domain", SCX_SMALL_OBJ_MAX, 0, 0x1000},
 };
 /* clang-format on */
 

@@ -99,6 +99,16 @@ cmd_fte(struct fx *fx, uint32_t table, uint32_t group, uint32_t index, uint32_t 
 }
 
 static void
+destroy(struct fx *fx, uint32_t table)
+{
+	uint8_t *in =
+		fx_in(fx, CRL_CMD_OP_DESTROY_FLOW_TABLE, CRL_PRM_DESTROY_FLOW_TABLE_IN_BYTES, 16);
+
+	crl_prm_set(in, CRL_PRM_DESTROY_FLOW_TABLE_IN_TABLE_ID, table);
+	fx_ok(fx);
+}
+
+static void
 root(struct fx *fx, uint32_t table)
 {
 	uint8_t *in =
@@ -208,6 +218,30 @@ flow_table_refusals(void **state)
 	fx_refused(fx, SCX_FW_R_IN_USE);
 }
 
+/*
+ * A table's number comes up again for one of a lower level. What led to the old one on a miss must
+ * not lead to the new one: here that would be a circle without end.
+ */
+static void
+flow_table_number_again(void **state)
+{
+	struct fx *fx = *state;
+	uint32_t high, low, again = 0;
+
+	high = table(fx, 6, 0);
+	low = table(fx, 5, high);
+	destroy(fx, high);
+	while (again != high) {
+		if (again != 0)
+			destroy(fx, again);
+		again = table(fx, 4, low);
+	}
+	root(fx, again);
+	assert_int_equal(0, leads_to(fx, 0x0800));
+	root(fx, low);
+	assert_int_equal(0, leads_to(fx, 0x0800));
+}
+
 static void
 every_refusal_was_raised(void **state)
 {
@@ -227,6 +261,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(flow_tables, setup, guest_free),
+		cmocka_unit_test_setup_teardown(flow_table_number_again, setup, guest_free),
 		cmocka_unit_test_setup_teardown(flow_table_refusals, setup, guest_free),
 		cmocka_unit_test(every_refusal_was_raised),
 	};

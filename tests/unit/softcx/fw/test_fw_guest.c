@@ -279,6 +279,12 @@ registers(void **state)
 	cmd_reg(fx, 0x5006, 1), fx_ok(fx);
 	assert_int_equal(2, crl_prm_get(fx->out + 16, CRL_PRM_PAOS_REG_OPER_STATUS));
 	cmd_reg(fx, 0x5003, 2), fx_refused(fx, SCX_FW_R_OP_MOD);
+	/* Counters are not written; a write has no room for them in its answer. */
+	cmd_reg(fx, 0x5008, 1), fx_ok(fx);
+	cmd_reg(fx, 0x5008, 0);
+	fx->out_bytes = 16;
+	fx_refused(fx, SCX_FW_R_REGISTER_VALUE);
+	assert_int_equal(0xee, fx->out[16]);
 }
 
 static void
