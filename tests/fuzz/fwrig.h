@@ -37,15 +37,24 @@ fwrig_at(void *arg, uint64_t addr, uint64_t bytes)
 
 /* Pages that follow each other, as they lie; the mapping itself is the PCI front's. */
 static void *
-fwrig_map(void *arg, const uint64_t *page, uint32_t nr, uint32_t log_page)
+fwrig_map(void *arg, const struct scx_pages *want, uint64_t *bytes)
 {
 	struct fwrig *r = arg;
-	void *at;
+	uint64_t whole = (uint64_t)want->nr << want->log_page;
+	uint8_t *at;
 
-	for (uint32_t i = 1; i < nr; i++)
-		if (page[i] != page[i - 1] + (1ull << log_page))
+	FZ_MUST(want->nr > 0 && want->from + want->most <= whole && want->least <= want->most,
+		"%u pages of 2^%u, from %llu", want->nr, want->log_page,
+		(unsigned long long)want->from);
+	for (uint32_t i = 1; i < want->nr; i++)
+		if (want->page[i] != want->page[i - 1] + (1ull << want->log_page))
 			return NULL;
-	at = fwrig_at(r, page[0], (uint64_t)nr << log_page);
+	*bytes = want->most;
+	at = fwrig_at(r, want->page[0] + want->from, want->most);
+	if (at == NULL) {
+		*bytes = want->least;
+		at = fwrig_at(r, want->page[0] + want->from, want->least);
+	}
 	r->mapped += at != NULL;
 	return at;
 }

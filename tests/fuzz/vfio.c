@@ -284,7 +284,7 @@ begin(struct it *it)
 	if (made.d == NULL) {
 		FZ_MUST(scx_log_open("/dev/null") == 0, "the log");
 		made.d = &dev;
-		FZ_MUST(pci_dev_init(&dev, &cfg) == 0, "no device");
+		FZ_MUST(pci_dev_init(&dev, &cfg, NULL) == 0, "no device");
 		made.fd = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		made.small_fd = memfd_create("small", MFD_CLOEXEC);
 		made.irq = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
