@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The engine's columns of the litmus tests against what nvcc makes of mem.h and order.h, for the oldest
+# and the newest architecture there are kernels for; and that a weaker order.h is seen.
+# usage: compiled.sh SOURCE-ROOT FILE.litmus...
+set -euo pipefail
+root=$1
+shift
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# judge INCLUDE ARCH FILE.litmus...
+judge()
+{
+	nvcc -std=c++17 -I "$1" -ptx -arch="compute_$2" -o "$tmp/engine.ptx" "$root/tests/litmus/engine.cu"
+	python3 "$root/tests/litmus/litmus.py" compiled "$tmp/engine.ptx" "${@:3}"
+}
+
+judge "$root" 80 "$@"
+judge "$root" 100 "$@"
+mkdir "$tmp/weaker"
+cp -r "$root/gpu_queues" "$root/config" "$tmp/weaker/"
+sed -i 's/__threadfence_system/__threadfence/' "$tmp/weaker/gpu_queues/order.h"
+! judge "$tmp/weaker" 80 "$@" >"$tmp/out" || { echo "fences of GPU scope were not seen"; exit 1; }
