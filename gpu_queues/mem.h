@@ -12,6 +12,7 @@
 #ifndef CRL_MEM_H
 #define CRL_MEM_H
 
+#include <sched.h>
 #include <time.h>
 
 #include "port.h"
@@ -207,6 +208,24 @@ crl_relax(void)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield");
 #endif
+}
+
+/*
+ * The same, waiting for another thread, at the tries-th look in a row: that thread may have lost
+ * its core to us, and gets it back only when we let go of it. A GPU's warps have theirs for good.
+ */
+#define CRL_PAUSES 64u
+CRL_FN void
+crl_give_way(uint32_t tries)
+{
+#if !defined(__CUDA_ARCH__)
+	if (tries >= CRL_PAUSES) {
+		sched_yield();
+		return;
+	}
+#endif
+	(void)tries;
+	crl_relax();
 }
 
 #endif /* CRL_MEM_H */

@@ -4,13 +4,20 @@
  * queue. The exclusive form, crl_sq_*, is for a queue with one owner and costs nothing for others;
  * a queue is used in one form at a time, from when crl_share_init() was called.
  *
- *   crl_share_reserve()  takes room, or says that there is none: nobody waits for room while
- * holding some, so that two half-full groups cannot stop each other crl_share_enter()    waits for
- * the producers before: ranges are written in the order of tickets crl_sq_put_*()       as in the
- * exclusive form: between enter and leave the queue is the caller's crl_share_leave()    rings when
- * asked to, and lets the next producer in crl_share_abandon()  instead, for who has nothing to send
- * after all: NOPs fill the range crl_share_poll()     whoever finds nobody else at it takes
- * completions
+ * crl_share_reserve(): takes room, or says that there is none: nobody waits for room while holding
+ * some, so that two half-full groups cannot stop each other.
+ *
+ * crl_share_reserve_seat(): the same within the producer's own share, so that nobody starves.
+ *
+ * crl_share_enter(): waits for the producers before: ranges are written in the order of tickets.
+ *
+ * crl_sq_put_*(): as in the exclusive form; between enter and leave the queue is the caller's.
+ *
+ * crl_share_leave(): rings when asked to, and lets the next producer in.
+ *
+ * crl_share_abandon(): instead, for who has nothing to send after all: NOPs fill the range.
+ *
+ * crl_share_poll(): whoever finds nobody else at it takes completions.
  *
  * A producer whose turn does not come within wait_ns fails the queue: somebody before it is gone
  * with a range that nobody will write, and no send after it can ever leave. Payload is written
@@ -87,6 +94,61 @@ crl_share_fail(struct crl_sq_share *sh, const struct crl_sq *sq, struct crl_qerr
 }
 
 /*
+ * A producer's seat: its share of the ring. Room goes to who asks first, and the one that finds it
+ * free can take all of it, every time: with more threads than cores the same one did, and others
+ * sent nothing. Who holds a seat has at most `most` WQEBBs under way; as many seats as fit into the
+ * ring never wait for each other's room.
+ */
+struct crl_share_seat {
+	CRL_ALIGNAS(64) uint64_t taken; /* WQEBBs reserved; the producer's */
+	CRL_ALIGNAS(64) uint64_t back;	/* of those, completed: by whoever polls */
+	uint32_t most;
+	uint32_t rsvd;
+};
+
+/* One of nr seats; nr up to the ring's depth. */
+CRL_FN void
+crl_share_seat_init(struct crl_share_seat *seat, const struct crl_sq *sq, uint32_t nr)
+{
+	uint32_t most = (uint32_t)(crl_ring_depth(sq->log_depth) / nr);
+
+	seat->taken = 0;
+	seat->back = 0;
+	seat->most = most != 0 ? most : 1u;
+}
+
+/* As crl_share_reserve(), by the seat's producer. CRL_INVALID also: n is more than its share. */
+CRL_FN enum crl_st
+crl_share_reserve_seat(struct crl_sq_share *sh, const struct crl_sq *sq,
+	struct crl_share_seat *seat, uint32_t n, uint64_t *pi)
+{
+	enum crl_st st;
+
+	if (n > seat->most)
+		return CRL_INVALID;
+	if (seat->taken - crl_ld64(&seat->back) + n > seat->most)
+		return CRL_AGAIN;
+	st = crl_share_reserve(sh, sq, n, pi);
+	if (st == CRL_OK)
+		seat->taken += n;
+	return st;
+}
+
+/*
+ * n WQEBBs of the seat's have completed: by whoever took their cookie, which must lead here. NOPs
+ * of an abandoned range have no cookie: its producer calls this itself.
+ */
+CRL_FN void
+crl_share_seat_back(struct crl_share_seat *seat, uint32_t n)
+{
+	uint64_t was;
+
+	do { /* bound: one more for each other poller that is here at this moment */
+		was = crl_ld64(&seat->back);
+	} while (!crl_cas64(&seat->back, was, was + n));
+}
+
+/*
  * Waits up to wait_ns for the turn of the range at pi of n WQEBBs. CRL_OK: the queue is the
  * caller's until crl_share_leave(). CRL_FAILED: the queue is in error, the range is lost with it.
  * CRL_STUCK: the turn did not come, and the queue has failed for that.
@@ -96,6 +158,7 @@ crl_share_enter(struct crl_sq_share *sh, struct crl_sq *sq, struct crl_qerror *e
 	uint32_t n, uint64_t wait_ns)
 {
 	uint64_t end = 0;
+	uint32_t tries = 0;
 
 	crl_order_payload_before_wqe();
 	while (crl_ld64(&sh->turn) != pi) { /* bound: wait_ns */
@@ -106,7 +169,7 @@ crl_share_enter(struct crl_sq_share *sh, struct crl_sq *sq, struct crl_qerror *e
 			crl_share_fail(sh, sq, error, CRL_QERR_TURN, crl_index16(pi), NULL);
 			return CRL_STUCK;
 		}
-		crl_relax();
+		crl_give_way(tries++);
 	}
 	crl_order_producer_before_ringer(); /* pairs with the producer's before, who left */
 	if (crl_ld32(&sh->failed))

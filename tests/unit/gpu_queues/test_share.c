@@ -67,6 +67,44 @@ rules(void **state)
 	fake_close(&n);
 }
 
+/* Two seats on a ring of eight: each has four WQEBBs, whatever the other does with its own. */
+static void
+seats(void **state)
+{
+	struct crl_share_seat one, two;
+	struct crl_sq_share sh;
+	uint64_t pi = 0, cookie[8];
+	struct fake_nic n;
+	uint32_t i, nr;
+
+	fake_open(&n, 3, 3, 64, false);
+	crl_share_init(&sh, &n.q.sq);
+	crl_share_seat_init(&one, &n.q.sq, 2);
+	crl_share_seat_init(&two, &n.q.sq, 9); /* more seats than WQEBBs: one each */
+	assert_int_equal(two.most, 1);
+	crl_share_seat_init(&two, &n.q.sq, 2);
+	assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &one, 5, &pi), CRL_INVALID);
+	assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &one, 0, &pi), CRL_INVALID);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &one, 1, &pi), CRL_OK);
+		assert_int_equal(crl_share_enter(&sh, &n.q.sq, n.error, pi, 1, 0), CRL_OK);
+		put(&n, pi, 0, 1);
+		crl_share_leave(&sh, &n.q.sq, pi + 1, true);
+	}
+	assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &one, 1, &pi), CRL_AGAIN);
+	assert_int_equal(sh.ticket, 4);
+	assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &two, 4, &pi), CRL_OK);
+	n.threaded = true;
+	nic_turn(&n);
+	assert_int_equal(crl_share_poll(&sh, &n.q.sq, n.error, cookie, 8, &nr), CRL_OK);
+	assert_int_equal(nr, 4);
+	assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &one, 1, &pi), CRL_AGAIN);
+	crl_share_seat_back(&one, 3);
+	assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &one, 3, &pi), CRL_OK);
+	assert_int_equal(crl_share_reserve_seat(&sh, &n.q.sq, &one, 1, &pi), CRL_AGAIN);
+	fake_close(&n);
+}
+
 /* A producer that is gone with a range fails the queue for those behind it, in bounded time. */
 static void
 lost_turn(void **state)
@@ -253,6 +291,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules),
+		cmocka_unit_test(seats),
 		cmocka_unit_test(lost_turn),
 		cmocka_unit_test(error_cqe),
 		cmocka_unit_test(exactly_once),
