@@ -308,7 +308,8 @@ scx_send_fault(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q)
 		CRL_SYND_LOCAL_LENGTH, CRL_SYND_LOCAL_QP_OP, CRL_SYND_LOCAL_PROT};
 	uint8_t syndrome;
 
-	if (++dp->fault.sends != dp->fault.plan.send_error)
+	/* A NOP sends nothing; newer kernels post hundreds to try write combining. */
+	if (q->opcode == CRL_OPCODE_NOP || ++dp->fault.sends != dp->fault.plan.send_error)
 		return false;
 	syndrome = syndromes[scx_fault_rand(&dp->fault) % sizeof(syndromes)];
 	scx_wqe_refuse(dp, sq, q, SCX_DP_R_REMARK_FAULT_SEND, syndrome, dp->fault.sends, syndrome);

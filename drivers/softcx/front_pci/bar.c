@@ -85,6 +85,7 @@ pci_iseg_write(struct pci_dev *d, uint64_t off, uint32_t v)
 		d->nic_interface = v >> 8 & 3;
 		break;
 	case PCI_ISEG_CMD_RING:
+		scx_nic_poll(d->nic); /* what was rung before the command is before it */
 		pci_cmdq_ring(d, v);
 		break;
 	}
@@ -95,6 +96,7 @@ static void
 ring(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
 {
 	uint8_t bytes[8];
+	uint64_t there;
 
 	if (n == 4 && off % 8 == 0) {
 		d->half.at = off;
@@ -111,8 +113,12 @@ ring(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
 		memcpy(bytes, from, 8);
 	}
 	d->half.at = 0;
+	memcpy(&there, d->uar + off, 8);
+	/* A send register may be overwritten, as in a card: records say what was posted. Of two CQs
+	   that are armed by one register both are named. */
+	if (there != 0 && off % PCI_PAGE == CRL_UAR_CQ_ARM)
+		scx_nic_poll(d->nic);
 	memcpy(d->uar + off, bytes, 8);
-	scx_nic_poll(d->nic);
 }
 
 static void
