@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Everything that must hold before a change lands: sets up, builds with warnings as errors, runs all
-# tests, then builds with AddressSanitizer and UBSan and runs the tests that need no wire again, then
-# lets libFuzzer look for new mistakes for three minutes (tests/fuzz). CI runs this file and nothing
-# else. Exit status 0 means that every test that could run passed; the last line counts them:
-# "N passed, N failed, N skipped".
+# tests, lets kernels in virtual machines judge (tests/guest/run --quick), then builds with
+# AddressSanitizer and UBSan and runs the tests that need no wire again, then lets libFuzzer look for
+# new mistakes for three minutes (tests/fuzz). CI runs this file and nothing else. Exit status 0 means
+# that every test that could run passed; the last line counts them: "N passed, N failed, N skipped".
 #
 # CRL_CHECK=quick   only the first build and the suites that take seconds (unit, golden, ptx, style)
 # CRL_CHECK=full    all (the default)
+# CRL_GUEST=allow-not-run   where no Debian mirror can be reached: guests that cannot run are skipped
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 export LC_ALL=C
@@ -83,6 +84,10 @@ if [ "$mode" = quick ]; then
 else
 	say "all tests"
 	run_tests build-check
+	say "virtual machines: QEMU and the newest kernel are fetched once, then some 20 s a case"
+	CRL_BUILD=build-check timeout -k 10 1200 tests/guest/run --quick --tally build-check/guest.json \
+		--logs build-check/guest ${CRL_GUEST:+"--$CRL_GUEST"} || status=1
+	logs+=(build-check/guest.json)
 	say "build with AddressSanitizer and UBSan"
 	build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
 		-Dbuildtype=debugoptimized

@@ -49,8 +49,8 @@ packages=(
 	python3 clang-format procps util-linux git
 	# libFuzzer and the sanitizers' run-time parts for clang, and names in their reports
 	libclang-rt-dev llvm
-	# to fetch the driver headers
-	dpkg-dev xz-utils ca-certificates
+	# to fetch the driver headers, and what the guests of tests/guest need
+	dpkg-dev xz-utils ca-certificates debootstrap
 )
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

@@ -21,6 +21,7 @@ GOOD_REASONS = [
     r"not built with",
     r"no git history",
     r"needs? root",
+    r"not run, as told",
 ]
 
 

@@ -25,11 +25,13 @@ die() {
 inside=(chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin)
 in_chroot() { "${inside[@]}" "$@"; }
 
-# Up to three times, 10 minutes each; a mirror now and then drops a connection.
+# Up to three times, and all of it in a bounded time; a mirror now and then drops a connection.
+seconds=${CRL_GUEST_FETCH_SECONDS:-600}
 try() {
 	local n
 	for n in 1 2 3; do
-		timeout 600 "$@" >> "$log" 2>&1 && return 0
+		[ $((seconds - SECONDS)) -gt 0 ] || { echo "E: $seconds s have passed" >> "$log"; return 1; }
+		timeout $((seconds - SECONDS)) "$@" >> "$log" 2>&1 && return 0
 		sleep $((n * 2))
 	done
 	return 1

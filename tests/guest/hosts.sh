@@ -7,6 +7,7 @@ guest_says() {
 	local i
 	for i in $(seq 1 $((limit * 4))); do
 		grep -aq "$2" "$1" && return 0
+		grep -aq 'reboot: Power down' "$1" && break
 		sleep 0.25
 	done
 	echo "the guest never said '$2'"
@@ -38,4 +39,31 @@ host_carillon() {
 		echo "$out"
 		grep -q ' 0% packet loss' <<< "$out"
 	} > "$log" 2>&1
+}
+
+host_macswap() {
+	{
+		guest_says "$1" 'GUEST up' &&
+			python3 "$here/frames.py" swap h0 02:5c:78:00:00:00 3000 60
+	} > "$logs/host_macswap.log" 2>&1
+}
+
+# Listens before the guest sends: what comes first is the first.
+host_flowgen() {
+	python3 "$here/frames.py" flows h0 1024 20000 "$limit" > "$logs/host_flowgen.log" 2>&1
+}
+
+# The queue that stops has answered some; the one after it answers all.
+host_error_cqe() {
+	{
+		guest_says "$1" 'GUEST up' || return
+		ping -c 10 -i 0.2 -W 1 192.168.77.2
+		guest_says "$1" 'GUEST again' && ping -c 5 -i 0.2 -W 2 192.168.77.2 | grep ' 0% packet loss'
+	} > "$logs/host_error_cqe.log" 2>&1
+}
+
+host_testpmd() {
+	{
+		guest_says "$1" 'GUEST up' && ping -c 10 -i 0.2 -W 2 192.168.77.2 | grep ' 0% packet loss'
+	} > "$logs/host_testpmd.log" 2>&1
 }

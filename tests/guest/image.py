@@ -22,9 +22,11 @@ INIT = b"""#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin:/programs
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+chmod 755 / # EAL takes no plugin from below a folder that all may write to
 mkdir -p /dev/shm /dev/hugepages
 grep -q hugetlbfs /proc/filesystems && mount -t hugetlbfs huge /dev/hugepages
 for m in $(cat /modules); do insmod /lib/$m.ko || echo "GUEST insmod $m failed"; done
+. /guest.sh
 . /case
 poweroff -f
 """
@@ -94,12 +96,22 @@ def closure(path):
         yield os.path.join(os.path.realpath(os.path.dirname(p)), os.path.basename(p))
 
 
+def add_linked(c, path):
+    """A file, or a link and what it names: a library under two names stays one to the loader."""
+    while os.path.islink(path):
+        to = os.readlink(path)
+        c.add(path, 0o120777, to.encode())
+        path = os.path.join(os.path.dirname(path), to)
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    c.file(path, path)
+
+
 def add_files(c, files, puts):
     for f in files:
         if not os.path.exists(f):
             sys.exit(f"image: no file {f}")
         for p in closure(os.path.abspath(f)):
-            c.file(p, p)
+            add_linked(c, p)
         if os.access(f, os.X_OK) and ".so" not in f:
             at = os.path.join(os.path.realpath(os.path.dirname(f)), os.path.basename(f))
             c.add("programs/" + os.path.basename(f), 0o120777, at.encode())
@@ -133,6 +145,7 @@ def main():
     c.add("modules", 0o100644, "\n".join(n for n, _ in mods).encode() + b"\n")
     c.add("init", 0o100755, INIT)
     c.file(a.script, "case")
+    c.file(os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest.sh"), "guest.sh")
     add_files(c, a.add, a.put)
     c.add("TRAILER!!!", 0)
     with gzip.open(a.out, "wb", compresslevel=1) as f:
