@@ -60,6 +60,26 @@ stop_all(struct soak *s, struct crl_err *err)
 	return 0;
 }
 
+/* Receive slots are the engines' to give: a frame sent before that finds none, and is lost. */
+static int
+wait_for_slots(struct soak *s, struct crl_err *err)
+{
+	uint64_t end = crl_now_ns() + (uint64_t)(s->opt.patience * 1e9);
+	const struct timespec nap = {0, NAP_NS};
+	struct crl_qstats st = {0};
+
+	for (uint32_t i = 0; i < s->nr_queues; i++)
+		for (crl_queue_stats(s->queue[i].queue, &st); st.rq_pi == 0;
+			crl_queue_stats(s->queue[i].queue, &st)) {
+			if (crl_now_ns() > end)
+				return crl_err_set(err, -ETIMEDOUT, "begin a round",
+					"give it more --patience",
+					"queue %u's engine does not start", i);
+			nanosleep(&nap, NULL);
+		}
+	return 0;
+}
+
 static int
 start_all(struct soak *s, struct crl_err *err)
 {
@@ -68,6 +88,8 @@ start_all(struct soak *s, struct crl_err *err)
 
 	if (ret == 0 && o->forwarders != 0)
 		ret = start(s, 1, o->forward, o->queues, o->forwarders, o->threads, err);
+	if (ret == 0)
+		ret = wait_for_slots(s, err);
 	if (ret == 0)
 		ret = start(s, 2, &soak_sender, 0, o->queues, o->threads, err);
 	return ret;

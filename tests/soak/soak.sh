@@ -39,7 +39,7 @@ found()
 	local name=$1 field=$2
 
 	shift 2
-	soak "$name" --packets=20000 --queues=1 --patience=0.5 --rounds=3 "$@"
+	soak "$name" --packets=20000 --queues=1 --patience=1 --rounds=3 "$@"
 	is "$name: status" "$RC" 1
 	grep -Eq "^soak: .*$field=[1-9]" "$T/$name.log" || fail "$name: $(tail -n 5 "$T/$name.log")"
 	is "$name: nothing else" "$(grep '^soak: lost' "$T/$name.log" | grep -oE '=[0-9]+' | grep -vc '=0')" 1
@@ -64,7 +64,7 @@ for what in fd map heap thread object; do
 	found "leak-$what" leaked --plant="leak=$what"
 done
 # An error that nobody planned is one.
-FAULTS=send-error=5000 soak unplanned --packets=20000 --patience=0.5
+FAULTS=send-error=5000 soak unplanned --packets=20000 --patience=1
 is 'unplanned error: status' "$RC" 1
 grep -q '^carillon-soak: .*stopped at WQE' "$T/unplanned.log" || fail "unplanned: $(cat "$T/unplanned.log")"
 # Options that cannot be are refused before anything is made.
