@@ -13,7 +13,6 @@
 #include "coop.h"
 
 #define BURST 6u
-#define SPINS 4000000u /* turns without a frame before a thread gives up */
 
 struct forward {
 	struct crl_queue_dev *rx, *tx;
@@ -68,7 +67,7 @@ forward_main(void *arg)
 	uint64_t was = 0;
 	uint32_t idle;
 
-	for (idle = 0; idle < SPINS && (f->sent < f->frames || f->over < f->sent); idle++) {
+	for (idle = 0; idle < program_spins && (f->sent < f->frames || f->over < f->sent); idle++) {
 		if (f->at == f->nr && f->sent < f->frames) {
 			f->at = 0;
 			if (crl_rx_poll(f->rx, f->pkt, BURST, 0, &f->nr) == CRL_FAILED)
@@ -101,9 +100,9 @@ program_dev(const struct program_cfg *cfg, struct nic *nics)
 		f[i].frames = cfg->packets / cfg->queues + 1u;
 		pthread_create(&thread[i], NULL, forward_main, &f[i]);
 	}
-	for (i = 0; i < cfg->queues; i++) {
-		pthread_join(thread[i], NULL); /* bound: SPINS of each */
+	for (i = 0; i < cfg->queues; i++)
+		pthread_join(thread[i], NULL); /* bound: program_spins of each */
+	for (i = 0; i < cfg->queues; i++) /* a queue's frames are those of the thread before it */
 		sent += nics[i].sent;
-	}
 	return sent;
 }
