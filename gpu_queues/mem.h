@@ -168,6 +168,27 @@ crl_cas64(void *p, uint64_t was, uint64_t is)
 #endif
 }
 
+/* Adds; the value before. Orders nothing. */
+CRL_FN uint32_t
+crl_add32(void *p, uint32_t n)
+{
+#if defined(__CUDA_ARCH__)
+	return atomicAdd_system((unsigned int *)p, n);
+#else
+	return __atomic_fetch_add((crl_mem32 *)p, n, __ATOMIC_RELAXED);
+#endif
+}
+
+CRL_FN uint64_t
+crl_add64(void *p, uint64_t n)
+{
+#if defined(__CUDA_ARCH__)
+	return atomicAdd_system((unsigned long long *)p, n);
+#else
+	return __atomic_fetch_add((crl_mem64 *)p, n, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Copies n bytes, a multiple of 4 on aligned addresses, where at least one side is shared. */
 CRL_FN void
 crl_copy32(void *dst, const void *src, uint32_t n)

@@ -67,6 +67,22 @@ crl_fence_mmio(void)
 }
 
 /*
+ * Stores before stores, as far as this GPU's own second-level cache: the release fence of the
+ * scoped edges below. It does not throw away the first-level cache, as __threadfence() does.
+ */
+CRL_FN void
+crl_fence_store_gpu(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	__asm__ volatile("fence.release.gpu;" ::: "memory");
+#elif defined(__CUDA_ARCH__)
+	__asm__ volatile("fence.acq_rel.gpu;" ::: "memory");
+#else
+	crl_fence_mmio();
+#endif
+}
+
+/*
  * Packet bytes written by this thread, before the WQE that names them.
  * Observers: this thread; the NIC's payload read, which follows its WQE read. The NIC reads a WQE
  * only after the record or register told it to, so crl_order_wqe_before_record(), which is
@@ -99,6 +115,25 @@ CRL_FN void
 crl_order_record_before_uar(void)
 {
 	crl_fence_mmio();
+}
+
+/*
+ * The two edges of a post at GPU scope, for whoever asks by name (crl_sq_ring_gpu): rings and
+ * record in this GPU's own memory, where every reader, the NIC too, reads through the same
+ * second-level cache; never for rings in host or another GPU's memory. An H200 needs about half the
+ * time of system scope (docs/speed.md); the litmus has seen no stale WQE at either. PTX promises a
+ * NIC nothing at either. On a host: the edges above.
+ */
+CRL_FN void
+crl_order_wqe_before_record_gpu(void)
+{
+	crl_fence_store_gpu();
+}
+
+CRL_FN void
+crl_order_record_before_uar_gpu(void)
+{
+	crl_fence_store_gpu();
 }
 
 /*
@@ -155,6 +190,34 @@ CRL_FN void
 crl_order_producer_before_ringer(void)
 {
 	crl_fence_load();
+}
+
+/*
+ * The same where producer and ringer are threads of one GPU and only they are meant: what the NIC
+ * sees is ordered by the ringer's own two edges, which hold for all that it saw (a fence is
+ * cumulative). Two functions, as the producer's half waits for its stores and the ringer's half for
+ * nothing: before the word that tells; after the word was seen.
+ */
+CRL_FN void
+crl_order_producer_before_ringer_gpu(void)
+{
+#if defined(__CUDA_ARCH__)
+	crl_fence_store_gpu();
+#else
+	crl_order_producer_before_ringer();
+#endif
+}
+
+CRL_FN void
+crl_order_ringer_after_producer_gpu(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	__asm__ volatile("fence.acquire.gpu;" ::: "memory");
+#elif defined(__CUDA_ARCH__)
+	__threadfence();
+#else
+	crl_order_producer_before_ringer();
+#endif
 }
 
 /*

@@ -20,6 +20,14 @@
 #define CRL_FN static inline
 #endif
 
+/* Before a loop, in kernels: so many turns at once. A host's compiler knows best. */
+#if defined(__CUDA_ARCH__)
+#define CRL_UNROLL(n) _Pragma(CRL_WORDS(unroll n))
+#define CRL_WORDS(x)  #x
+#else
+#define CRL_UNROLL(n)
+#endif
+
 #if defined(__cplusplus)
 #define CRL_STATIC_ASSERT(cond, why) static_assert(cond, why)
 #define CRL_ALIGNAS(n)		     alignas(n)
@@ -27,6 +35,25 @@
 #define CRL_STATIC_ASSERT(cond, why) _Static_assert(cond, why)
 #define CRL_ALIGNAS(n)		     _Alignas(n)
 #endif
+
+/*
+ * Four bytes out of the eight of b:a: byte i of the result is the one that nibble i of sel names, 0
+ * to 3 of a, 4 to 7 of b. One instruction of a GPU: swaps bytes and chooses between words at once.
+ */
+CRL_FN uint32_t
+crl_perm(uint32_t a, uint32_t b, uint32_t sel)
+{
+#if defined(__CUDA_ARCH__)
+	return __byte_perm(a, b, sel);
+#else
+	uint64_t ab = (uint64_t)b << 32 | a;
+	uint32_t i, r = 0;
+
+	for (i = 0; i < 4u; i++)
+		r |= (uint32_t)(ab >> 8u * (sel >> 4u * i & 7u) & 0xffu) << 8u * i;
+	return r;
+#endif
+}
 
 /* A type whose accesses may touch memory that other types name too: rings are bytes to their owner.
  */
