@@ -45,6 +45,8 @@ packages=(
 	iputils-ping iproute2 ethtool tcpdump tshark netcat-openbsd spin
 	# libraries: NUMA placement, captures, JSON, netlink, unit tests
 	libnuma-dev libpcap-dev libjson-c-dev libnl-3-dev libnl-route-3-dev libcmocka-dev
+	# carillon-bench: histograms, pictures
+	libgsl-dev gnuplot-nox
 	# scripts and style tests
 	python3 clang-format procps util-linux git
 	# libFuzzer and the sanitizers' run-time parts for clang, and names in their reports

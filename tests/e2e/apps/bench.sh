@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# carillon-bench in host threads: each sub-command measures, says in every line what it must, writes
+# JSON that holds the fields a reader needs and a picture; a torn WQE, a wrong option, a missing GPU
+# and a file that cannot be written have their exit statuses.
+# usage: bench.sh CARILLON-BENCH
+set -uo pipefail
+bench=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+
+fail() {
+	echo "FAILED: $*"
+	bad=1
+}
+
+# expect STATUS WORDS...: runs the program, whose output goes to $tmp/out
+expect() {
+	local want=$1 got
+	shift
+	timeout 60 "$bench" "$@" >"$tmp/out" 2>&1
+	got=$?
+	[ "$got" = "$want" ] || {
+		tail -n 5 "$tmp/out"
+		fail "carillon-bench $*: exit status $got, not $want"
+	}
+}
+
+for b in post rtt poll litmus trigger; do
+	rounds=(--rounds 40)
+	[ "$b" = post ] && rounds=(--only single)
+	expect 0 "$b" --on host --quick "${rounds[@]}" --json "$tmp/$b.json"
+done
+expect 0 post --on host --quick --only rate --json "$tmp/rate.json" --plot "$tmp/rate.svg"
+grep -q '<svg' "$tmp/rate.svg" || fail "no picture"
+expect 0 plot "$tmp/rate.json" "$tmp/again.png"
+[ -s "$tmp/again.png" ] || fail "no second picture"
+expect 0 post --on host --quick --only 'shared: ours, 1 group x 2 threads, batch 32' \
+	--json "$tmp/shared.json"
+
+/usr/bin/python3 - "$tmp"/*.json <<'END' || bad=1
+import json, sys
+bad = 0
+for name in sys.argv[1:]:
+    r = json.load(open(name))
+    for key in ('program', 'version', 'commit', 'bench', 'date', 'on', 'machine', 'gpu', 'lost', 'torn', 'failed'):
+        if key not in r:
+            print('%s: no %s' % (name, key)); bad = 1
+    if r['on'] != 'host' or r['gpu'] is not None or r['lost'] or r['torn'] or not r['lines']:
+        print('%s: wrong head' % name); bad = 1
+    measured = 0
+    for line in r['lines']:
+        for key in ('what', 'placement', 'trigger', 'nic_step', 'fence', 'clock', 'unit', 'samples'):
+            if not str(line.get(key, '')):
+                print('%s: a line without %s: %s' % (name, key, line)); bad = 1
+        if 'missing' in line:
+            continue
+        measured += 1
+        if line['lost'] or line['torn'] or line['done'] <= 0:
+            print('%s: %s' % (name, line)); bad = 1
+        if 'p50' in line and not line['min'] <= line['p50'] <= line['p99'] <= line['p999'] <= line['max']:
+            print('%s: quantiles out of order: %s' % (name, line)); bad = 1
+    if not measured:
+        print('%s: nothing measured' % name); bad = 1
+sys.exit(bad)
+END
+
+expect 1 post --on host --quick --only 'single: ours' --tear --json "$tmp/torn.json"
+grep -q '"torn":[1-9]' "$tmp/torn.json" || fail "a torn WQE was not counted"
+expect 1 post --on host --quick --only 'no line has this'
+expect 1 post --on host --quick --only 'single: ours' --json "$tmp/none/x.json"
+expect 1 plot "$tmp/none.json" "$tmp/x.svg"
+expect 2 post --on moon
+expect 2 post --rounds 0
+expect 2 post --plot "$tmp/x.pdf"
+expect 2 nonsense
+expect 2
+expect 0 --help
+grep -q 'exit status' <(tr 'E' 'e' <"$tmp/out") || fail "--help does not name the exit statuses"
+[ -e /dev/nvidiactl ] || {
+	expect 1 post --quick
+	grep -q 'on host' "$tmp/out" || fail "without a GPU it does not say what to do"
+}
+exit $bad
