@@ -15,7 +15,9 @@
 #ifndef M
 #define M 2
 #endif
+#ifndef D
 #define D 4
+#endif
 #define ALL 16 /* more than all WQEBBs there can be */
 
 #define FREE 0
@@ -40,19 +42,22 @@ inline poll()
 #ifdef EARLY_ROOM
 		ci = upto;
 #endif
-		do
-		:: at < upto && at < done ->
-			assert(slot[at % D] == SENT);
-			slot[at % D] = FREE;
-			at++
-		:: else -> break
-		od;
-		assert(at >= completed);
-		completed = at;
+		/* One step: whatever the NIC does meanwhile it might as well have done before. */
+		d_step {
+			do
+			:: at < upto && at < done ->
+				assert(slot[at % D] == SENT);
+				slot[at % D] = FREE;
+				at++
+			:: else -> break
+			od;
+			assert(at >= completed);
+			completed = at
+		}
 #ifndef EARLY_ROOM
 		ci = completed;
 #endif
-		poller = false
+		d_step { poller = false; upto = 0; at = 0; got = false } /* what is dead is 0: fewer states */
 	:: else
 	fi
 }
@@ -77,14 +82,20 @@ proctype producer(byte me)
 			p = ticket;
 			c = ci;
 			if
-			:: c > p /* an old ticket */
+			:: d_step { c > p -> p = 0; c = 0 } /* an old ticket */
 #ifndef NO_ROOM
-			:: c <= p && p - c + n > D -> poll()
-			:: c <= p && p - c + n <= D ->
+			:: d_step { c <= p && p - c + n > D -> p = 0; c = 0 } -> poll()
+			:: d_step { c <= p && p - c + n <= D -> c = 0 } ->
 #else
-			:: c <= p ->
+			:: d_step { c <= p -> c = 0 } ->
 #endif
-				d_step { in = (ticket == p); if :: in -> ticket = p + n :: else fi };
+				d_step {
+					in = (ticket == p);
+					if
+					:: in -> ticket = p + n
+					:: else -> p = 0
+					fi
+				};
 				if
 				:: in -> break
 				:: else
@@ -106,20 +117,23 @@ proctype producer(byte me)
 #endif
 		fi;
 #endif
-		i = 0;
-		do
-		:: i == n -> break
-		:: else ->
-			assert(slot[(p + i) % D] == FREE);
-			slot[(p + i) % D] = WRITTEN;
-			i++
-		od;
+		/* One step: nobody looks at these slots before rung says so, or it is found here. */
+		d_step {
+			i = 0;
+			do
+			:: i == n -> break
+			:: else ->
+				assert(slot[(p + i) % D] == FREE);
+				slot[(p + i) % D] = WRITTEN;
+				i++
+			od;
+			i = 0
+		}
 		if
 		:: failed
 		:: !failed -> rung = p + n
 		fi;
-		turn = p + n;
-		k++
+		d_step { turn = p + n; k++; p = 0; n = 0; in = false }
 	od;
 end:	over++
 }
