@@ -125,6 +125,8 @@ make_wqe(struct it *it)
 		off += (4u + n + 15u) & ~15u;
 	}
 	ds = op == CRL_OPCODE_NOP ? 1 : (off / 16u) & 0x3fu;
+	if (fz_rarely(&it->f, 8)) /* one segment more or less than there are */
+		ds = (ds + (fz_u8(&it->f) & 1 ? 1u : 63u)) & 0x3fu;
 	poke32(it, 4, REF_SQN << 8 | ds);
 	if (fz_rarely(&it->f, 8)) { /* and something wrong */
 		uint8_t b = fz_u8(&it->f);

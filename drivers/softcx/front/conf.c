@@ -172,9 +172,10 @@ check_whole(const struct scx_conf *c, char *err, size_t err_bytes)
 			snprintf(err, err_bytes, "port %u: wire=veth without netdev=", i);
 			return -EINVAL;
 		}
-	for (unsigned i = 0; i < c->nr_ports; i += 2)
+	/* ports 0 and 1 are the ends of one cable, 2 and 3 of the next */
+	for (unsigned i = 0; i < c->nr_ports; i++)
 		if (c->port[i].wire == SCX_CONF_CABLE &&
-			(i + 1 == c->nr_ports || c->port[i + 1].wire != SCX_CONF_CABLE)) {
+			((i ^ 1u) >= c->nr_ports || c->port[i ^ 1u].wire != SCX_CONF_CABLE)) {
 			snprintf(err, err_bytes, "port %u: wire=cable without a second end", i);
 			return -EINVAL;
 		}

@@ -115,6 +115,7 @@ refused(void **state)
 		PORT "wire=veth\n",			    /* without netdev */
 		PORT "wire=cable\n",			    /* one end */
 		PORT "wire=cable\nport=1\nwire=loopback\n", /* one end */
+		PORT "wire=loopback\nport=1\nwire=cable\n", /* the same, at an odd port */
 		PORT "netdev=sixteencharacters\n",	    /* longer than IFNAMSIZ - 1 */
 		PORT "just words\n",			    /* no = */
 		"port=0\nport=1\nport=2\nport=3\nport=4\nport=5\nport=6\nport=7\nport=8\n",
