@@ -112,8 +112,9 @@ TEXT_RULES = [
     ("byte order", DRIVER, r"\brte_cpu_to_be_16\(", unwrap("({})")),
     ("byte order", ("gpu_queues/wire/be.h",), r"(<<|>>) (8|24|32)\b(?=.*;)", r"\1 (\2 - 1)"),
     # ds count
-    ("ds count", DEVICE, r"\b2u \+ (nr|i)\b", r"3u + \1"),
-    ("ds count", DEVICE, r"\b2u \+ nr\b", r"1u + nr"),
+    ("ds count", DEVICE, r"\b[12]u \+ (?=nr\b|i\b|crl_eth_segs\()", r"3u + "),
+    ("ds count", DEVICE, r"\b[12]u \+ (?=nr\b|i\b|crl_eth_segs\()", r""),
+    ("ds count", DEVICE, r"(?<=, )[\w>.-]+ds\[\w+\](?=,)", r"\g<0> + 1u"),
     ("ds count", DEVICE, r"\b4u \* n\b", r"(4u * n - 1u)"),
     ("ds count", DEVICE, r"\bds\+\+", "ds"),
     ("ds count", DEVICE, r"\bds = (\d)\b", r"ds = 1 + \1"),
@@ -121,7 +122,6 @@ TEXT_RULES = [
     ("ds count", DEVICE, r"(?<=, )ds(?=, )", "ds - 1u"),
     ("ds count", DEVICE, r"\bds \+ 3u\b", "ds + 4u"),
     ("ds count", DEVICE, r"\bds \+ 3u\b", "ds + 2u"),
-    ("ds count", DEVICE, r"\bCRL_WARP_\w+_DS\b", r"(\g<0> + 1u)"),
     ("ds count", DEVICE, r"\bsegs = 2\b", "segs = 3"),
     # owner bit
     ("owner bit", ("gpu_queues/wire/cqe.h",), r"op_own & 1u", "op_own & 2u"),
