@@ -23,7 +23,9 @@ crl_mutant_choose(void)
 }
 #endif
 """
-DECLARES = re.compile(r"(?!return|goto|else|case)(?:(?:const|static|struct|enum|unsigned|union)\s+)*\w+[\s*]+\w+\s*[=,;\[]")
+DECLARES = re.compile(
+    r"(?!return|goto|else|case)(?:(?:const|static|struct|enum|unsigned|union)\s+)*\w+[\s*]+\w+\s*[=,;\[]"
+)
 
 
 class Place:

@@ -17,7 +17,7 @@ import time
 WIDE = re.compile(r"mlx5 .*|golden_netmlx5")
 SUITES = ("unit", "fail", "order", "golden", "e2e")
 # The checker takes its packets as an argument; a fault shows within few or not at all.
-SHORTER = {"hb_intact": "5000"}
+SHORTER = {"hb_intact": "3000"}
 # As the check's own build with sanitizers: an index beside its array and a shift that processors
 # do not agree on are faults, even where this one gets away with it.
 C_ARGS = "-O0 -fsanitize=bounds,shift -fsanitize-undefined-trap-on-error"
@@ -33,7 +33,7 @@ class Test:
         self.suite = entry["suite"][0].split(":")[-1]
         self.limit_s = entry["timeout"]
         self.seconds = 0.3  # a guess until it ran
-        self.own = self.link = None  # how its own sources alone are built: quick()
+        self.own = self.link = self.quick_of = None  # how its own sources alone are built: quick()
         if self.name in SHORTER:
             self.cmd[-1] = SHORTER[self.name]
 
@@ -65,6 +65,18 @@ def _limits(cpu_s, memory):
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
     return apply
+
+
+def _wait(child, limit_s):
+    """(exit status, the processor's seconds), or None for the status of what runs on."""
+    end = time.monotonic() + limit_s
+    while True:
+        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+        if time.monotonic() > end:
+            return None, limit_s
+        time.sleep(0.005)
 
 
 class Workshop:
@@ -176,6 +188,13 @@ class Workshop:
             test.own[source] = self._plain(objects[name]["command"], f"-o {mine}")
         test.link, test.quick_cmd = link.replace(f"-o {test.targets[0]}", f"-o {folder}/test"), [f"{folder}/test"]
 
+    def affects(self, path, test):
+        """Whether path is seen by what the test really uses: a library that it does not call is not."""
+        return any(
+            path in seen and (not test.own or name in test.own or not name.startswith("gpu_queues/"))
+            for name, seen in self._inputs(test).items()
+        )
+
     def can_quick(self, test, path):
         """Whether path is seen by the test's own sources and by nothing else that it uses."""
         if not test.own:
@@ -187,8 +206,9 @@ class Workshop:
 
     def quick(self, test, path):
         """As make(), into a folder of its own."""
+        of_other, test.quick_of = test.quick_of != path, path
         for name, command in test.own.items():
-            if path in self._included(name):
+            if of_other or path in self._included(name):
                 done = subprocess.run(command, shell=True, cwd=self.build, env=self.env, capture_output=True, text=True)
                 if done.returncode != 0:
                     return done.stdout + done.stderr or "no words"
@@ -219,7 +239,7 @@ class Workshop:
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
     def run(self, test, limit_s, cpu_s=0, cmd=None, number=0):
-        """'ok', 'fail', 'timeout' or 'skip', and the seconds it took."""
+        """'ok', 'fail', 'timeout' or 'skip', and the processor's seconds it took."""
         env = dict(self.env, CRL_MUTANT=str(number))
         for key, value in test.env.items():
             more = ":" + os.environ[key] if key == "LD_LIBRARY_PATH" and os.environ.get(key) else ""
@@ -228,28 +248,25 @@ class Workshop:
         with open(os.devnull, "r+b") as null:
             if test.alone:
                 ALONE.acquire()
-            begun = time.monotonic()
             try:
                 child = subprocess.Popen(
                     cmd or test.cmd, env=env, cwd=self.build, stdin=null, stdout=null, stderr=null,
                     start_new_session=True, preexec_fn=_limits(cpu_s, memory),
                 )
-                try:
-                    code = child.wait(timeout=limit_s)
-                except subprocess.TimeoutExpired:
-                    code = None
+                code, used = _wait(child, limit_s)
                 try:  # what it left behind, and itself where it hangs
                     os.killpg(child.pid, signal.SIGKILL)
                 except ProcessLookupError:
                     pass
-                child.wait()
+                if code is None:
+                    os.wait4(child.pid, 0)
+                child.returncode = 0  # it was waited for, here
             finally:
                 if test.alone:
                     ALONE.release()
-        took = time.monotonic() - begun
         if code is None or code == -signal.SIGXCPU:
-            return "timeout", took
-        return {0: "ok", 77: "skip"}.get(code, "fail"), took
+            return "timeout", used
+        return {0: "ok", 77: "skip"}.get(code, "fail"), used
 
     # ---- the same machine code ----
 

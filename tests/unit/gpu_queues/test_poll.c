@@ -146,6 +146,33 @@ send_error(void **state)
 	assert_int_equal(n.error[0].kind, CRL_QERR_CQE);
 	assert_memory_equal(n.error[0].wqe_bytes, n.q.sq.wqe + 2 * 64, 64);
 	assert_memory_equal(n.error[0].cqe, n.q.sq.cq.cqe, 64);
+	/* and not the one copied over the other */
+	assert_int_equal(n.error[0].cqe[0x37], CRL_SYND_LOCAL_PROT);
+	assert_int_equal(n.error[0].wqe_bytes[3], CRL_OPCODE_SEND);
+	fake_close(&n);
+}
+
+/* No more CQEs are taken than were asked for, and none where nothing is under way. */
+static void
+poll_at_most(void **state)
+{
+	uint64_t cookie;
+	struct fake_nic n;
+	uint32_t i;
+
+	fake_open(&n, 3, 15, 64, false);
+	for (i = 0; i < 3; i++)
+		post(&n, 1, true, 1 + i);
+	ring(&n);
+	fake_send(&n, 3);
+	assert_int_equal(crl_sq_poll(&n.q.sq, &n.error[0], 0), CRL_AGAIN);
+	assert_int_equal(crl_sq_poll(&n.q.sq, &n.error[0], 1), CRL_OK);
+	assert_int_equal(n.q.sq.completed, 1);
+	assert_int_equal(crl_sq_poll(&n.q.sq, &n.error[0], 5), CRL_OK);
+	assert_int_equal(n.q.sq.completed, 3);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(crl_sq_take(&n.q.sq, &cookie), CRL_OK);
+	assert_int_equal(crl_sq_take(&n.q.sq, &cookie), CRL_AGAIN);
 	fake_close(&n);
 }
 
@@ -320,6 +347,9 @@ receive_errors(void **state)
 		assert_int_equal(n.error[1].kind, kinds[i]);
 		assert_int_equal(n.error[1].is_rx, 1);
 		assert_int_equal(n.error[1].queue, FAKE_RQN);
+		assert_int_equal(n.error[1].wqe, 2);
+		assert_int_equal(n.error[1].cqe[0x3d], i == 2 ? 3 : 2);
+		assert_memory_equal(n.error[1].wqe_bytes, "\x00\x00\x00\x3e\x00\x00\xab\xcd", 8);
 		assert_int_equal(n.error[1].syndrome, i == 0 ? CRL_SYND_WR_FLUSH : 0);
 		assert_int_equal(crl_rq_poll(&n.q.rq, &n.error[1], pkt, 8, &got), CRL_FAILED);
 		assert_int_equal(got, 0);
@@ -369,6 +399,7 @@ main(void)
 		cmocka_unit_test(end_table),
 		cmocka_unit_test(collapsed),
 		cmocka_unit_test(send_error),
+		cmocka_unit_test(poll_at_most),
 		cmocka_unit_test(send_nonsense),
 		cmocka_unit_test(middle_of_a_wqe),
 		cmocka_unit_test(mailbox_keeps_first),
