@@ -338,8 +338,8 @@ def _named(made):
 
 # Without --deep one in so many of the frequent kinds: always the same ones, by their names.
 THINNED = {
-    "gpu_queues/": (3, ("condition", "field", "lost call", "lost store", "number", "off by one", "status")),
-    "drivers/": (8, ("condition", "layout", "lost call", "lost store", "off by one", "status")),
+    "gpu_queues/": (5, ("condition", "field", "lost call", "lost store", "number", "off by one", "status")),
+    "drivers/": (20, ("condition", "layout", "lost call", "lost store", "off by one", "status")),
 }
 
 
@@ -348,5 +348,5 @@ def is_usual(mutant):
         if mutant.path.startswith(folder) and mutant.kind in kinds:
             return hashlib.sha256(mutant.name.encode()).digest()[0] % share == 0
     if mutant.path.startswith("drivers/") and mutant.kind == "dropped check":
-        return hashlib.sha256(mutant.name.encode()).digest()[0] % 3 == 0
+        return hashlib.sha256(mutant.name.encode()).digest()[0] % 4 == 0
     return True
