@@ -96,6 +96,20 @@ def unchecked(source, match):
     return [(start, end, f"({source.text[start:end]}) && 0")] if after else []
 
 
+def bound(form):
+    """A comparison's bound moved; not where the smaller or larger of two is taken, of which both are."""
+
+    def new(source, match):
+        left = re.search(r"[\w>.\[\]()-]+$", source.code[: match.start()].rstrip())
+        right = re.match(r" ([\w>.\[\]()-]+) \? ([\w>.\[\]()-]+)\s+: (?:\(\w+\))?([\w>.\[\]()-]+)",
+                         source.code[match.end() :])
+        if left and right and {left.group(0), right.group(1)} == {right.group(2), right.group(3).rstrip(");,")}:
+            return []
+        return [(match.start(), match.end(), match.expand(form))]
+
+    return new
+
+
 def out_of_call(name):
     return rf"\b(?:{name})\("
 
@@ -172,8 +186,8 @@ TEXT_RULES = [
     ("reserved bits", DEVICE, r"crl_index16\(index\) << 8", r"(\g<0> | 1u << 24)"),
     ("reserved bits", DRIVER, r"(?<=/ 4\] = )\{0\}", "{0, 0, 0, 1}"),
     # one too many, one too few
-    ("off by one", ALL, r"(?<![-<>=])(<|>)(?![<>=])(?= )", r"\1="),
-    ("off by one", ALL, r"(?<![-<>=])(<|>)=(?!=)(?= )", r"\1"),
+    ("off by one", ALL, r"(?<![-<>=])(<|>)(?![<>=])(?= )", bound(r"\1=")),
+    ("off by one", ALL, r"(?<![-<>=])(<|>)=(?!=)(?= )", bound(r"\1")),
     ("off by one", ALL, r"(?<=[\w)\]]) \+ 1u?\b", ""),
     ("off by one", ALL, r"(?<=[\w)\]]) - 1u?\b", ""),
     ("off by one", ALL, r"\b(i|k|n|at) = 0(?=[;,])", r"\1 = 1"),

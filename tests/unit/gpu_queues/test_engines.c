@@ -183,6 +183,87 @@ many_flows(void **state)
 	generate(8, 64, 1000, 1500, 1500 + 64);
 }
 
+/* So many frames and no more, and what is counted of them. */
+static void
+counted_flows(void **state)
+{
+	struct flows w = {0, 10, 60, 0};
+	struct crl_stream s;
+	struct fake_nic n;
+	uint32_t i;
+
+	fake_open(&n, 3, 4, 128, false);
+	stream_open(&s, &n);
+	n.sink = check_flow;
+	n.arg = &w;
+	s.opts.flows = 10;
+	s.opts.tx_frames_max = 100;
+	crl_flowgen_turn(&s);
+	assert_int_equal(s.txc.packets, 8);
+	assert_int_equal(s.txc.full_waits, 0);
+	crl_flowgen_turn(&s);
+	assert_int_equal(s.txc.packets, 8);
+	assert_int_equal(s.txc.full_waits, 1);
+	for (i = 0; i < 100; i++) {
+		fake_doorbell(&n);
+		fake_send(&n, 8);
+		crl_flowgen_turn(&s);
+	}
+	assert_int_equal(w.frames, 100);
+	assert_int_equal(s.txc.packets, 100);
+	assert_int_equal(s.txc.bytes, 6000);
+	fake_close(&n);
+}
+
+/* Flows beyond 2^16 change both words of the address; the checksum follows. */
+static void
+far_flow(void **state)
+{
+	CRL_ALIGNAS(2) uint8_t f[64] = {0};
+	struct crl_engine_opts o;
+	uint32_t sum = 0, i;
+
+	crl_engine_opts_default(&o);
+	crl_txonly_frame(f, 64, &o, f);
+	crl_flowgen_mark(f, 0x20003);
+	assert_memory_equal(f + 30, "\x0a\xff\x00\x03", 4);
+	for (i = 14; i < 34; i += 2)
+		sum += (uint32_t)f[i] << 8 | f[i + 1];
+	assert_int_equal((sum & 0xffffu) + (sum >> 16), 0xffffu);
+}
+
+/* Slots as close as cache lines allow, in memory that was not empty, and nothing beside it. */
+static void
+flow_slots(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n);
+	s.opts.txpkts[0] = 68;
+	memset(n.txmem, 0xee, 65536);
+	n.q.txbuf.bytes = 192 + 63;
+	assert_int_equal(crl_flowgen_begin(&s), CRL_OK);
+	assert_int_equal(s.tx_stride, 64);
+	assert_int_equal(s.tx_slots, 3);
+	assert_int_equal(n.txmem[63], 0);
+	assert_int_equal(n.txmem[192], 0xee);
+	n.q.txbuf.bytes = 63;
+	s.tx_slots = 0;
+	assert_int_equal(crl_flowgen_begin(&s), CRL_INVALID);
+	assert_int_equal(crl_flowgen_turn(&s), CRL_TURN_IDLE);
+	n.q.txbuf.bytes = 65536;
+	s.opts.txpkts[0] = 45;
+	assert_int_equal(crl_flowgen_begin(&s), CRL_INVALID);
+	s.opts.txpkts[0] = 64;
+	n.q.txbuf.addr = NULL;
+	assert_int_equal(crl_flowgen_begin(&s), CRL_INVALID);
+	assert_int_equal(crl_flowgen_turn(&s), CRL_TURN_IDLE);
+	assert_int_equal(s.txc.packets, 0);
+	fake_close(&n);
+}
+
 /* ---- pingpong ---- */
 
 struct pong {
@@ -330,6 +411,9 @@ main(void)
 		cmocka_unit_test(five_layers),
 		cmocka_unit_test(fewer_layers),
 		cmocka_unit_test(many_flows),
+		cmocka_unit_test(counted_flows),
+		cmocka_unit_test(far_flow),
+		cmocka_unit_test(flow_slots),
 		cmocka_unit_test(round_trips),
 		cmocka_unit_test(wrong_late_and_lost),
 		cmocka_unit_test(refused),
