@@ -294,7 +294,7 @@ def _statement_mutants(source, fn, driver):
     undo = fn.start + labels[0].start() if labels else fn.end
     for start, end, _, _ in source.statements(fn):
         text = source.code[start:end]
-        if EDGE.fullmatch(text) or re.match(r"\(void\)|return|goto|break|continue|;", text):
+        if EDGE.fullmatch(text) or re.match(r"\(void\)|return|goto|break|continue|;|crl_relax\(", text):
             if driver and labels and text.startswith("goto "):
                 yield Mutant(source, fn, "unwinding", start, end, _next_label(labels, text))
             continue

@@ -117,7 +117,7 @@ class Workshop:
                   if os.path.basename(f) in ("libsoftcx.so", "librte_gpu_crl.so")]
         for entry in self._info("tests"):
             suite = entry["suite"][0].split(":")[-1]
-            if suite not in SUITES or entry["name"].endswith("_remote"):
+            if suite not in SUITES or re.search("_remote$|^fuzz", entry["name"]):
                 continue
             if suite == "order" and entry["name"] not in SHORTER:
                 continue  # of the checker itself, or of order.h
