@@ -55,6 +55,15 @@ def tree_files(root):
     return [n for n in names if os.path.isfile(os.path.join(root, n)) and not n.startswith(".deps")]
 
 
+def copy_tree(root, folder):
+    for name in tree_files(root):
+        target = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy2(os.path.join(root, name), target, follow_symlinks=False)
+    if os.path.exists(os.path.join(root, ".deps")):
+        os.symlink(os.path.realpath(os.path.join(root, ".deps")), os.path.join(folder, ".deps"))
+
+
 def _limits(cpu_s, memory):
     def apply():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -85,12 +94,7 @@ class Workshop:
     def __init__(self, root, folder, options=()):
         self.root, self.tree, self.build = root, folder, os.path.join(folder, "b")
         self.env = dict(os.environ, LC_ALL="C", TMPDIR=os.path.join(folder, "tmp"))
-        for name in tree_files(root):
-            target = os.path.join(folder, name)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            shutil.copy2(os.path.join(root, name), target, follow_symlinks=False)
-        if os.path.exists(os.path.join(root, ".deps")):
-            os.symlink(os.path.realpath(os.path.join(root, ".deps")), os.path.join(folder, ".deps"))
+        shutil.copytree(root, folder, symlinks=True)
         os.makedirs(self.env["TMPDIR"])
         compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
         self.check(
