@@ -173,8 +173,7 @@ parse_step(struct argp_state *state, const char *text, struct scx_conf *c)
 	uint64_t v;
 
 	snprintf(who, sizeof(who), "%.*s", (int)strcspn(text, ":"), text);
-	if (scx_conf_step(who, &c->step) ||
-		(strchr(text, ':') && c->step != SCX_CONF_STEP_GPU)) {
+	if (scx_conf_step(who, &c->step) || (strchr(text, ':') && c->step != SCX_CONF_STEP_GPU)) {
 		argp_failure(state, RUN_EXIT_USAGE, 0,
 			"--nic-step wants cpu, remote, gpu or gpu:N, not '%s'", text);
 		return;
@@ -218,6 +217,10 @@ parse_option(int key, char *arg, struct argp_state *state)
 		if (scx_fault_parse(arg, &plan, err, sizeof(err)) ||
 			strlen(arg) >= sizeof(run->conf.faults))
 			argp_failure(state, RUN_EXIT_USAGE, 0, "--faults: %s", err);
+		if (plan.nr_pages != 0 || plan.health.at != 0 || plan.link_flap != 0)
+			argp_failure(state, RUN_EXIT_USAGE, 0,
+				"--faults: pages, health and link-flap are of a PCI device's "
+				"firmware: softcx serve, softcx vfio");
 		snprintf(run->conf.faults, sizeof(run->conf.faults), "%s", arg);
 		return 0;
 	case OPT_STEP:

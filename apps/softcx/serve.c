@@ -19,7 +19,17 @@
 #include "../../drivers/softcx/wire.h"
 #include "softcx_run.h"
 
-enum { OPT_SOCKET = 256, OPT_PROFILE, OPT_WIRE, OPT_PCAP_OUT, OPT_SEED, OPT_FAULTS, OPT_LOG, OPT_MAC, OPT_MTU };
+enum {
+	OPT_SOCKET = 256,
+	OPT_PROFILE,
+	OPT_WIRE,
+	OPT_PCAP_OUT,
+	OPT_SEED,
+	OPT_FAULTS,
+	OPT_LOG,
+	OPT_MAC,
+	OPT_MTU
+};
 #define ERR_BYTES 256u
 
 static const struct argp_option options[] = {

@@ -31,6 +31,7 @@ enum {
 	SCX_EVENT_CQ_ERROR = 0x04,	 /* obj: CQ number */
 	SCX_EVENT_WQ_CATAS_ERROR = 0x05, /* obj: queue number, subtype: SCX_EVENT_QUEUE_* */
 	SCX_EVENT_COMMAND = 0x0a,	 /* obj: bit mask of command queue slots */
+	SCX_EVENT_PAGE_REQUEST = 0x0b,	 /* obj: pages wanted; negative: given back */
 	SCX_EVENT_PORT_CHANGE = 0x09,	 /* obj: port, 1; subtype: SCX_EVENT_PORT_* */
 
 	SCX_EVENT_QUEUE_RQ = 1,
@@ -157,6 +158,16 @@ int scx_eq_takes(struct scx_nic *nic, uint8_t type);
 void scx_eq_command_done(struct scx_nic *nic, uint32_t slots); /* bit mask */
 /* The driver wrote an event queue's consumer index; arm: and wants the next interrupt. */
 void scx_eq_doorbell(struct scx_nic *nic, uint32_t eqn, uint32_t ci, int arm);
+/* The firmware wants pages, or (negative) would give some back: an event, if a queue takes it. */
+void scx_page_request(struct scx_nic *nic, int32_t pages);
+/*
+ * Firmware that has failed: no command is to be handed to it and its counter stands still, until a
+ * front makes a new NIC. The time in ns at which it stopped and its health syndrome; 0: it lives.
+ */
+void scx_nic_die(struct scx_nic *nic, uint8_t syndrome);
+uint64_t scx_nic_dead_since(const struct scx_nic *nic, uint8_t *syndrome);
+/* cmdif_checksum as SET_HCA_CAP left it: 0 none, 1 input, 3 input and output are signed. */
+uint32_t scx_cmd_checksum(const struct scx_nic *nic);
 /* UAR pages that event queues name, each once; how many. For a front that has to look at them. */
 unsigned scx_eq_pages(struct scx_nic *nic, uint32_t *page, unsigned max);
 

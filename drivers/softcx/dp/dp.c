@@ -169,6 +169,13 @@ wire_receive(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 	return work;
 }
 
+/* Whether what was rung waits another step. */
+static bool
+late_fetch(struct scx_dp *dp)
+{
+	return scx_fault_rand(&dp->fault) % (dp->fault.plan.dma_delay + 1u) != 0;
+}
+
 unsigned
 scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 {
@@ -181,7 +188,7 @@ scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 	work = scx_doorbells(dp);
 	if (SCX_UNLIKELY(dp->late != NULL)) {
 		work += scx_late_turn(dp, false) + dp->late->nr;
-		if (dp->run_nr > 0 && scx_late_fetch(dp))
+		if (dp->run_nr > 0 && late_fetch(dp))
 			return work + 1;
 	}
 	if (wire == NULL || (wire->flags & SCX_WIRE_TURNAROUND))

@@ -129,11 +129,4 @@ scx_write(struct scx_dp *dp, const struct scx_cq *cq, uint8_t *dst, const uint8_
 		scx_copy(dst, src, n);
 }
 
-/* Whether what was rung waits another step. */
-SCX_SLOW bool
-scx_late_fetch(struct scx_dp *dp)
-{
-	return scx_fault_rand(&dp->fault) % (dp->fault.plan.dma_delay + 1u) != 0;
-}
-
 #endif /* SCX_DP_LATE_H */

@@ -13,9 +13,11 @@
 #include "../log.h"
 #include "pci.h"
 
-#define CMD_REVISION  5u
-#define HEALTH_NS     100000000u
-#define SEND_REGS_END 0xc00u
+#define CMD_REVISION	  5u
+#define STARTING_NS	  50000000u
+#define SEVERITY_CRITICAL 2u /* as syslog counts */
+#define HEALTH_NS	  100000000u
+#define SEND_REGS_END	  0xc00u
 
 static uint64_t
 now_ns(void)
@@ -26,9 +28,33 @@ now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* The health buffer is all zeros unless there is a syndrome. */
+static uint32_t
+health(const struct pci_dev *d, uint64_t off)
+{
+	uint8_t syndrome = 0;
+
+	if (scx_nic_dead_since(d->nic, &syndrome) == 0 || syndrome == 0)
+		return 0;
+	switch (off) {
+	case PCI_ISEG_ASSERT:
+		return 0x5c000000u | syndrome;
+	case PCI_ISEG_HEALTH_FW:
+		return (uint32_t)d->fw_major << 24 | (uint32_t)d->fw_minor << 16 | d->fw_sub;
+	case PCI_ISEG_RFR:
+		return 1u << 31 | SEVERITY_CRITICAL << 24;
+	case PCI_ISEG_SYNDROME:
+		return (uint32_t)syndrome << 16;
+	}
+	return 0;
+}
+
 uint32_t
 pci_iseg(const struct pci_dev *d, uint64_t off)
 {
+	uint8_t syndrome;
+	uint64_t dead;
+
 	switch (off) {
 	case PCI_ISEG_FW_REV:
 		return (uint32_t)d->fw_minor << 16 | d->fw_major;
@@ -43,10 +69,13 @@ pci_iseg(const struct pci_dev *d, uint64_t off)
 		return (uint32_t)(now_ns() >> 32);
 	case PCI_ISEG_TIME_LO:
 		return (uint32_t)now_ns();
+	case PCI_ISEG_INIT:
+		return now_ns() < d->starting_until ? 1u << 31 : 0;
 	case PCI_ISEG_HEALTH:
-		return (uint32_t)(now_ns() / HEALTH_NS) & 0xffffff;
+		dead = scx_nic_dead_since(d->nic, &syndrome);
+		return (uint32_t)((dead != 0 ? dead : now_ns()) / HEALTH_NS) & 0xffffff;
 	}
-	return 0; /* initialized, healthy */
+	return off >= PCI_ISEG_ASSERT && off < PCI_ISEG_ASSERT + 64 ? health(d, off) : 0;
 }
 
 int
@@ -72,6 +101,29 @@ be32(const uint8_t *p)
 	return crl_from_be32(be);
 }
 
+/*
+ * The address, and what the driver wants of the interface. A software reset ends as disabled; a
+ * firmware that had stopped starts anew with it, or with a command queue given again.
+ */
+static void
+command_queue(struct pci_dev *d, uint32_t v)
+{
+	uint32_t want = v >> 8 & 7, hi = d->cmdq_hi;
+	uint8_t syndrome;
+
+	if (want == PCI_NIC_SW_RESET ||
+		(want == PCI_NIC_FULL && scx_nic_dead_since(d->nic, &syndrome) != 0)) {
+		scx_log(d->cfg.name, "the firmware starts anew");
+		if (pci_dev_restart(d) != 0)
+			return; /* no NIC: serve.c lets the client go */
+		d->starting_until = now_ns() + STARTING_NS;
+		d->cmdq_hi = hi;
+	}
+	d->cmdq_known = true;
+	d->cmdq = (uint64_t)d->cmdq_hi << 32 | (v & 0xfffff000);
+	d->nic_interface = want == PCI_NIC_SW_RESET ? PCI_NIC_DISABLED : want;
+}
+
 void
 pci_iseg_write(struct pci_dev *d, uint64_t off, uint32_t v)
 {
@@ -80,9 +132,7 @@ pci_iseg_write(struct pci_dev *d, uint64_t off, uint32_t v)
 		d->cmdq_hi = v;
 		break;
 	case PCI_ISEG_CMDQ_LO:
-		d->cmdq_known = true;
-		d->cmdq = (uint64_t)d->cmdq_hi << 32 | (v & 0xfffff000);
-		d->nic_interface = v >> 8 & 3;
+		command_queue(d, v);
 		break;
 	case PCI_ISEG_CMD_RING:
 		scx_nic_poll(d->nic); /* what was rung before the command is before it */

@@ -49,9 +49,12 @@ put(struct pci_dev *d, uint64_t off)
 	__atomic_store_n(reg(d, off), big(pci_iseg(d, off)), __ATOMIC_RELEASE);
 }
 
+/* What changes by itself. */
 static void
 tick(struct pci_dev *d)
 {
+	for (uint64_t off = PCI_ISEG_INIT; off < PCI_ISEG_ASSERT + 64; off += 4)
+		put(d, off);
 	put(d, PCI_ISEG_TIME_HI);
 	put(d, PCI_ISEG_TIME_LO);
 	put(d, PCI_ISEG_HEALTH);
@@ -73,12 +76,15 @@ static unsigned
 take_address(struct pci_dev *d)
 {
 	uint32_t *lo = reg(d, PCI_ISEG_CMDQ_LO), raw = __atomic_load_n(lo, __ATOMIC_ACQUIRE);
+	const struct scx_nic *nic = d->nic;
 
 	if (raw == big(pci_iseg(d, PCI_ISEG_CMDQ_LO)))
 		return 0;
 	pci_iseg_write(d, PCI_ISEG_CMDQ_HI,
 		FROM_BIG(__atomic_load_n(reg(d, PCI_ISEG_CMDQ_HI), __ATOMIC_ACQUIRE)));
 	pci_iseg_write(d, PCI_ISEG_CMDQ_LO, FROM_BIG(raw));
+	if (d->nic != nic) /* made anew, and the BAR is empty */
+		pci_bar_fill(d);
 	__atomic_compare_exchange_n(lo, &raw, big(pci_iseg(d, PCI_ISEG_CMDQ_LO)), false,
 		__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	return 1;

@@ -2,8 +2,11 @@
 /*
  * The command queue: slots of 64 bytes in the driver's memory, each with 16 bytes of input and of
  * output, and chains of mailboxes for what is longer. What is wrong with a slot or a mailbox is
- * answered by a delivery status, before any firmware sees the command. No signature is offered
- * (capability cmdif_checksum), so none is verified.
+ * answered by a delivery status, before any firmware sees the command.
+ *
+ * Once SET_HCA_CAP set cmdif_checksum, slots and mailboxes are signed: the exclusive or of all
+ * bytes of a slot, or of a mailbox, is 0xff, and so is that of a mailbox's bytes behind the data
+ * without the last one. 1: the driver signs; 3: both do.
  */
 #include <string.h>
 
@@ -27,11 +30,21 @@ enum {
 	SLOT_OUT_PTR = 0x30,
 	SLOT_OUT_LEN = 0x38,
 	SLOT_TOKEN = 0x3c,
+	SLOT_SIG = 0x3d,
 	SLOT_STATUS = 0x3f
 };
-enum { BLOCK_NEXT = 0x230, BLOCK_NUM = 0x238, BLOCK_TOKEN = 0x23d };
+enum {
+	BLOCK_CTRL = 0x200,
+	BLOCK_NEXT = 0x230,
+	BLOCK_NUM = 0x238,
+	BLOCK_TOKEN = 0x23d,
+	BLOCK_CTRL_SIG = 0x23e,
+	BLOCK_SIG = 0x23f
+};
+enum { CHECK_IN = 1, CHECK_OUT = 2 }; /* bits of cmdif_checksum */
 enum delivery {
 	DELIVERY_OK = 0,
+	DELIVERY_SIGNATURE = 1,
 	DELIVERY_TOKEN = 2,
 	DELIVERY_BLOCK_NUM = 3,
 	DELIVERY_OUT_PTR = 4,
@@ -46,6 +59,7 @@ struct slot {
 	uint8_t *at;
 	uint8_t copy[SLOT_BYTES];
 	uint32_t in_len, out_len;
+	uint32_t check; /* CHECK_*: as it was when the command came */
 };
 
 static uint32_t
@@ -63,6 +77,29 @@ be64_at(const uint8_t *p)
 	return (uint64_t)be32_at(p) << 32 | be32_at(p + 4);
 }
 
+static uint8_t
+xor8(const uint8_t *p, size_t n)
+{
+	uint8_t x = 0;
+
+	for (size_t i = 0; i < n; i++)
+		x ^= p[i];
+	return x;
+}
+
+static bool
+block_signed(const uint8_t *m)
+{
+	return xor8(m + BLOCK_CTRL, BLOCK_SIG - BLOCK_CTRL) == 0xff && xor8(m, MAILBOX) == 0xff;
+}
+
+static void
+sign_block(uint8_t *m)
+{
+	m[BLOCK_CTRL_SIG] = (uint8_t)~xor8(m + BLOCK_CTRL, BLOCK_CTRL_SIG - BLOCK_CTRL);
+	m[BLOCK_SIG] = (uint8_t)~xor8(m, BLOCK_SIG);
+}
+
 /* Copy between buf (from INLINE_BYTES on) and a chain of mailboxes. */
 static enum delivery
 mailboxes(
@@ -77,6 +114,8 @@ mailboxes(
 
 		if (m == NULL)
 			return out ? DELIVERY_OUT_PTR : DELIVERY_IN_PTR;
+		if (!out && s->check & CHECK_IN && !block_signed(m))
+			return DELIVERY_SIGNATURE;
 		if (m[BLOCK_TOKEN] != s->copy[SLOT_TOKEN])
 			return DELIVERY_TOKEN;
 		if (be32_at(m + BLOCK_NUM) != num)
@@ -85,6 +124,8 @@ mailboxes(
 			memcpy(m, buf + off, n);
 		else
 			memcpy(buf + off, m, n);
+		if (out && s->check & CHECK_OUT)
+			sign_block(m);
 		addr = be64_at(m + BLOCK_NEXT);
 	}
 	return DELIVERY_OK;
@@ -96,6 +137,8 @@ execute(struct pci_dev *d, struct slot *s)
 	enum delivery rc;
 	uint16_t uid;
 
+	if (s->check & CHECK_IN && xor8(s->copy, SLOT_BYTES) != 0xff)
+		return DELIVERY_SIGNATURE;
 	if (s->copy[SLOT_TYPE] != TYPE_PCI)
 		return DELIVERY_DESCRIPTOR;
 	s->in_len = be32_at(s->copy + SLOT_IN_LEN);
@@ -115,11 +158,24 @@ execute(struct pci_dev *d, struct slot *s)
 	return mailboxes(d, s, SLOT_OUT_PTR, d->out, s->out_len, true);
 }
 
+/* As it will be with that status. */
+static void
+sign_slot(const struct slot *s, uint8_t status)
+{
+	uint8_t slot[SLOT_BYTES];
+
+	memcpy(slot, s->at, SLOT_BYTES);
+	slot[SLOT_STATUS] = status;
+	slot[SLOT_SIG] = 0;
+	s->at[SLOT_SIG] = (uint8_t)~xor8(slot, SLOT_BYTES);
+}
+
 static void
 run_slot(struct pci_dev *d, uint32_t i)
 {
 	struct slot s = {.at = NULL};
 	enum delivery rc;
+	uint8_t syndrome;
 	int tell;
 
 	if (d->cmdq_known)
@@ -139,10 +195,15 @@ run_slot(struct pci_dev *d, uint32_t i)
 		d->cmdq_told = true;
 		return;
 	}
+	if (scx_nic_dead_since(d->nic, &syndrome) != 0)
+		return; /* nobody is there to take it */
 	memcpy(s.copy, s.at, SLOT_BYTES);
 	/* The command that makes the queue which takes such events is not told by it. */
 	tell = scx_eq_takes(d->nic, SCX_EVENT_COMMAND);
+	s.check = scx_cmd_checksum(d->nic);
 	rc = execute(d, &s);
+	if (s.check & CHECK_OUT)
+		sign_slot(&s, (uint8_t)(rc << 1));
 	if (rc != DELIVERY_OK) {
 		scx_log(d->cfg.name, "command slot %u: delivery status 0x%x", i, rc);
 		scx_log_bytes(d->cfg.name, s.copy, SLOT_BYTES);

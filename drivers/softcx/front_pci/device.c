@@ -67,7 +67,7 @@ nic_end(struct pci_dev *d)
 }
 
 int
-pci_dev_reset(struct pci_dev *d)
+pci_dev_restart(struct pci_dev *d)
 {
 	struct scx_nic_cfg cfg = d->cfg;
 	int rc;
@@ -81,12 +81,18 @@ pci_dev_reset(struct pci_dev *d)
 	d->nic_interface = 0;
 	d->half.at = 0;
 	memset(d->uar, 0, PCI_BAR_BYTES);
-	pci_config_init(d);
 	cfg.wire = d->wire;
 	rc = scx_nic_create(&cfg, &d->nic);
 	if (rc == 0)
 		d->wire = NULL;
 	return rc;
+}
+
+int
+pci_dev_reset(struct pci_dev *d)
+{
+	pci_config_init(d);
+	return pci_dev_restart(d);
 }
 
 static int

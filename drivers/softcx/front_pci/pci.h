@@ -73,7 +73,8 @@ struct pci_dev {
 	struct pci_half half;
 	uint8_t *in, *out; /* mailboxes of the command that runs */
 	bool own_uar;
-	uint32_t waiting; /* bar_memory.c */
+	uint64_t starting_until; /* ns: the firmware says so long that it is initializing */
+	uint32_t waiting;	 /* bar_memory.c */
 	uint64_t waiting_since, health_at;
 };
 
@@ -85,6 +86,8 @@ int pci_dev_init(struct pci_dev *d, const struct scx_nic_cfg *cfg, uint8_t *uar)
 void pci_dev_fini(struct pci_dev *d);
 /* A new NIC, with nothing of the old one; the memory stays mapped, interrupts stay connected. */
 int pci_dev_reset(struct pci_dev *d);
+/* The firmware alone starts anew: configuration space stays as it is. */
+int pci_dev_restart(struct pci_dev *d);
 /* What a client leaves behind goes: its memory and its interrupts. */
 void pci_dev_disconnect(struct pci_dev *d);
 /* fds become the device's; -EINVAL: no such vectors. */
@@ -102,12 +105,20 @@ enum {
 	PCI_ISEG_FW_REV = 0x0,	/* minor << 16 | major */
 	PCI_ISEG_CMD_REV = 0x4, /* revision << 16 | fw subminor */
 	PCI_ISEG_CMDQ_HI = 0x10,
-	PCI_ISEG_CMDQ_LO = 0x14,  /* address 31:12, nic_interface 9:8, log slots, log stride 3:0 */
+	PCI_ISEG_CMDQ_LO = 0x14,  /* address 31:12, nic_interface 10:8, log slots, log stride */
 	PCI_ISEG_CMD_RING = 0x18, /* a bit for each slot */
+	PCI_ISEG_INIT = 0x1fc,	  /* 31: initializing */
+	/* the health buffer: what the firmware knew when it stopped */
+	PCI_ISEG_ASSERT = 0x200, /* six words, two more, exit pointer, return address */
+	PCI_ISEG_HEALTH_FW = 0x230,
+	PCI_ISEG_RFR = 0x238,	   /* 31: a reset is asked for, 26:24 severity */
+	PCI_ISEG_SYNDROME = 0x23c, /* 23:16 */
 	PCI_ISEG_TIME_HI = 0x1000,
 	PCI_ISEG_TIME_LO = 0x1004,
 	PCI_ISEG_HEALTH = 0x1010, /* 31:24 syndrome, 23:0 a counter that advances */
 };
+/* nic_interface: what the driver wants, or the firmware says it is. */
+enum { PCI_NIC_FULL = 0, PCI_NIC_DISABLED = 1, PCI_NIC_SW_RESET = 7 };
 enum { PCI_UAR_EQ_ARM = 0x40, PCI_UAR_EQ_CI = 0x48 };
 uint32_t pci_iseg(const struct pci_dev *d, uint64_t off);
 void pci_iseg_write(struct pci_dev *d, uint64_t off, uint32_t v);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fw.h"
+#include "hca.h"
 
 #define OUT_MIN CRL_PRM_ALLOC_PD_OUT_BYTES /* 16: status, syndrome and a number */
 
@@ -298,6 +298,8 @@ scx_cmd(struct scx_nic *nic, uint16_t uid, const void *in, size_t in_bytes, void
 	crl_prm_set(out, CRL_PRM_CMD_OUT_STATUS, c.status);
 	crl_prm_set(out, CRL_PRM_CMD_OUT_SYNDROME, c.syndrome);
 	pthread_mutex_unlock(&nic->lock);
+	if (nic->hca != NULL)
+		scx_fw_plan_command(nic);
 	return 0;
 }
 

@@ -126,6 +126,7 @@ give(struct scx_fw_call *c, uint32_t nr)
 		hca->page[hca->nr_pages + i] = at;
 	}
 	hca->nr_pages += nr;
+	hca->given += nr;
 	return 0;
 }
 
@@ -144,6 +145,7 @@ take(struct scx_fw_call *c, uint32_t nr)
 			(c->out_bytes - CRL_PRM_MANAGE_PAGES_OUT_BYTES) / 8);
 	for (uint32_t i = 0; i < nr; i++)
 		crl_prm_set64(pas + (size_t)i * 8, 64, hca->page[--hca->nr_pages]);
+	hca->taken += nr;
 	crl_prm_set(c->out, CRL_PRM_MANAGE_PAGES_OUT_OUTPUT_NUM_ENTRIES, nr);
 	return 0;
 }
@@ -201,7 +203,14 @@ scx_cmd_set_hca_cap(struct scx_fw_call *c)
 				"%s set to %u, the most is %u", f->name, crl_prm_get(set, field),
 				crl_prm_get(page, field));
 	}
+	c->nic->hca->checksum = (uint8_t)crl_prm_get(set, CRL_PRM_HCA_CAP_CMDIF_CHECKSUM);
 	return 0;
+}
+
+uint32_t
+scx_cmd_checksum(const struct scx_nic *nic)
+{
+	return nic->hca != NULL ? nic->hca->checksum : 0;
 }
 
 int
@@ -218,6 +227,7 @@ scx_cmd_init_hca(struct scx_fw_call *c)
 			c->nic->hca->state == SCX_HCA_RUNNING ? "it runs" : "it is enabled",
 			c->nic->hca->nr_pages, SCX_PAGES_BOOT + SCX_PAGES_INIT);
 	c->nic->hca->state = SCX_HCA_RUNNING;
+	c->nic->hca->commands = UINT64_MAX; /* not this one */
 	return 0;
 }
 

@@ -110,6 +110,9 @@ scx_fw_eq_event(struct scx_nic *nic, const struct scx_event *ev)
 	case SCX_EVENT_COMMAND:
 		put32(e + EQE_DATA, ev->obj);
 		break;
+	case SCX_EVENT_PAGE_REQUEST: /* function 0 */
+		put32(e + EQE_DATA + 4, ev->obj);
+		break;
 	case SCX_EVENT_PORT_CHANGE:
 		e[EQE_SUBTYPE] = ev->subtype;
 		e[EQE_DATA + 8] = (uint8_t)(ev->obj << 4);

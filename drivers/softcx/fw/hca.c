@@ -16,6 +16,7 @@ scx_fw_hca_init(struct scx_nic *nic)
 	if (nic->hca == NULL)
 		return -ENOMEM;
 	nic->hca->admin_up = 1;
+	nic->hca->chance = nic->cfg.seed;
 	snprintf(nic->hca->node_desc, sizeof(nic->hca->node_desc), "softcx %s", nic->name);
 	return 0;
 }

@@ -34,13 +34,22 @@ struct scx_fw_hca {
 	uint8_t admin_up, roce_en;
 	uint8_t pptx, pprx; /* PFCC: kept, and no pause frame is ever made */
 	char node_desc[SCX_NODE_DESC_BYTES];
-	uint32_t ft_root;  /* number of the flow table that received frames meet; 0: none */
-	uint32_t nr_rules; /* that the data path has of flow_table.c's */
+	uint32_t ft_root; /* number of the flow table that received frames meet; 0: none */
+	/* plan.c; all start over with the NIC, except what a front hands to the next one */
+	uint64_t commands; /* since INIT_HCA */
+	uint64_t chance, dead_ns, flap_ns;
+	uint32_t pages_done; /* of the plan, a bit for each */
+	uint8_t syndrome;
+	uint8_t checksum;      /* cmdif_checksum as the driver set it */
+	uint64_t given, taken; /* pages, since creation */
+	uint32_t nr_rules;     /* that the data path has of flow_table.c's */
 };
 
 int scx_fw_hca_init(struct scx_nic *nic); /* 0 or -ENOMEM */
 void scx_fw_hca_fini(struct scx_nic *nic);
-void scx_fw_eq_event(struct scx_nic *nic, const struct scx_event *ev);	   /* eq.c */
+void scx_fw_eq_event(struct scx_nic *nic, const struct scx_event *ev); /* eq.c */
+void scx_fw_plan_command(struct scx_nic *nic);			       /* plan.c */
+void scx_fw_plan_turn(struct scx_nic *nic);
 void scx_fw_hca_caps(const struct scx_nic *nic, uint32_t page, void *out); /* caps.c */
 /* flow_walk.c: tell the data path where frames go now; 0 or refused, with nothing changed. */
 int scx_fw_ft_compile(struct scx_fw_call *c);

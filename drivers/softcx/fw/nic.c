@@ -267,5 +267,9 @@ scx_nic_report(struct scx_nic *nic)
 			s.doorbells, s.wqes, s.cqes, s.tx_errors, s.rx_errors, s.flow_hits,
 			s.flow_misses, s.reports_lost);
 	}
+	if (nic->hca != NULL && nic->hca->given > 0)
+		scx_log(nic->name,
+			"pages: %" PRIu64 " given, %" PRIu64 " taken back, %u are the NIC's",
+			nic->hca->given, nic->hca->taken, nic->hca->nr_pages);
 	scx_fw_refusal_report(nic);
 }

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "fw.h"
+#include "hca.h"
 
 #define SLACK_NS 1000u
 #define NICS_MAX 16u
@@ -140,5 +140,7 @@ scx_nic_poll(struct scx_nic *nic)
 	if (nic->thread == NULL)
 		work = scx_fw_turn(nic, scx_fw_now_ns());
 	pthread_mutex_unlock(&nic->step_lock);
+	if (nic->hca != NULL)
+		scx_fw_plan_turn(nic);
 	return work;
 }

@@ -150,11 +150,15 @@ arm(struct driver *d)
 	uint32_t word = (d->arm_sn++ & 3) << CRL_CQ_ARM_SN_SHIFT | (d->ci[1] & CRL_DBREC_CQ_MASK);
 	uint64_t ring = (uint64_t)crl_bswap32(d->cqn[1]) << 32 | crl_bswap32(word);
 	uint8_t *eq_arm = (uint8_t *)d->uar->base_addr + 0x40;
+	int64_t end = now_ns() + WAIT_NS;
 
 	__atomic_store_n((uint32_t *)(void *)eq_arm,
 		crl_bswap32(d->eqn << 24 | (d->eq_ci & 0xffffff)), __ATOMIC_RELEASE);
-	/* The register is one for two event queues: libmlx5 rings it for its own. */
-	usleep(2000);
+	/* One register for two event queues, libmlx5's own too: in a BAR that is memory, the next
+	 * store would overwrite this one before it is taken. */
+	while (__atomic_load_n((uint32_t *)(void *)eq_arm, __ATOMIC_ACQUIRE) != 0)
+		if (now_ns() > end)
+			die("the event queue's register was not taken");
 	record(d, 192, CRL_DBREC_CQ_ARM, word);
 	__atomic_store_n((uint64_t *)(void *)((uint8_t *)d->uar->base_addr + CRL_UAR_CQ_ARM), ring,
 		__ATOMIC_RELEASE);

@@ -55,6 +55,27 @@ run late --faults dma-delay=20 -- 500 # DMA that arrives later, in an order that
 clean late
 has late 'received 500 '
 
+# The NIC asks for pages and then gives all of them back, while it runs.
+run pages --faults pages=64@8,pages=-384@16 -- 10 300
+clean pages
+has pages 'pages: 384 given, 384 taken back, 0 are the NIC'
+
+# stops SYNDROME MS: after the last command of the set-up the firmware stops. libmlx5 then ends the program with
+# SIGABRT: at once when there is a syndrome, after three looks a second apart when only the counter stands still.
+stops() {
+	local rc
+
+	# bash itself has a word to say of a program that aborts
+	{
+		timeout 30 "$softcx" vfio --seed 1 --log "$T/stops.nic" --faults "health=$1@21" -- "$driver" 10 "$2"
+		rc=$?
+	} > "$T/stops.out" 2>&1
+	[ $rc = 134 ] || wrong+=("a firmware that stopped with syndrome $1: status $rc, not 134")
+	has stops "the firmware stops, with health syndrome 0x$1"
+}
+stops 8 2500
+[ "${CRL_E2E:-}" != full ] || stops 0 8000
+
 seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
 if [ ${#wrong[@]} = 0 ]; then
 	printf '%-10s %-24s %-8s %-8s %s\n' libmlx5 "$version" vfio ok "$seconds s"

@@ -22,8 +22,12 @@ texts(void **state)
 {
 	static const char *const bad[] = {"send-error", "send-error=", "send-error=0",
 		"send-error=-1", "send-error=1x", "overwrite=1", "records,", "nonsense",
-		"send-error=99999999999999999999", "overwrite,,records", "dma-delay", "dma-delay=0",
-		"dma-delay=256",
+		"send-error=99999999999999999999", "overwrite,,records", "dma-delay", "pages=0@1",
+		"pages=1", "pages=1@0", "pages=513@1", "pages= 1@1", "health=256@1", "health=-1@1",
+		"link-flap=0", "link-flap",
+		"pages=1@1,pages=1@1,pages=1@1,pages=1@1,pages=1@1,pages=1@1,pages=1@1,pages=1@1,"
+		"pages=1@1",
+		"dma-delay=0", "dma-delay=256",
 		"a-very-long-word-that-is-longer-than-any-word-of-a-plan-could-be-in-its-life"};
 	struct scx_fault_plan p;
 	char why[160];
@@ -37,6 +41,12 @@ texts(void **state)
 		0);
 	assert_true(p.send_error == 12 && p.recv_error == 7 && p.overwrite && p.records &&
 		    p.dma_delay == 255);
+	assert_int_equal(scx_fault_parse("pages=64@2,health=8@9,pages=-3@7,link-flap=50", &p, why,
+				 sizeof(why)),
+		0);
+	assert_true(p.nr_pages == 2 && p.pages[0].nr == 64 && p.pages[0].at == 2 &&
+		    p.pages[1].nr == -3 && p.pages[1].at == 7);
+	assert_true(p.health.nr == 8 && p.health.at == 9 && p.link_flap == 50);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		why[0] = '\0';
 		/* a comma at the end ends the list */
