@@ -81,7 +81,7 @@
 	Y(BAD_SYS_STATE_ERR, 0x04, "bad system state") \
 	Y(BAD_RES_ERR, 0x05, "bad resource") \
 	Y(RES_BUSY, 0x06, "resource busy") \
-	Y(LIM_ERR, 0x08, "limit exceeded") \
+	Y(LIM_ERR, 0x08, "limits exceeded") \
 	Y(BAD_RES_STATE_ERR, 0x09, "bad resource state") \
 	Y(IX_ERR, 0x0a, "bad index") \
 	Y(NO_RES_ERR, 0x0f, "no resources") \

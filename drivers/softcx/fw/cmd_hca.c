@@ -38,7 +38,8 @@ scx_cmd_enable_hca(struct scx_fw_call *c)
 	if (rc != 0)
 		return rc;
 	if (c->nic->hca->state != SCX_HCA_OFF)
-		return scx_fw_refuse(c, SCX_FW_R_HCA_STATE, NULL, 0, "the NIC is enabled already");
+		return scx_fw_refuse(
+			c, SCX_FW_R_HCA_ENABLED, NULL, 0, "the NIC is enabled already");
 	c->nic->hca->state = SCX_HCA_ENABLED;
 	return 0;
 }

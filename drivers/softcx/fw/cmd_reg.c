@@ -128,6 +128,9 @@ ppcnt(struct reg *r)
 	if (!r->query) /* there is no room for counters in the answer, and nothing to set */
 		return scx_fw_refuse(r->c, SCX_FW_R_REGISTER_VALUE, r->in, 16,
 			"port counters are read, and cleared by nobody");
+	if (crl_prm_get(r->in, CRL_PRM_PPCNT_REG_LOCAL_PORT) != 1)
+		return scx_fw_refuse(r->c, SCX_FW_R_REGISTER_VALUE, r->in, 16, "local_port is %u",
+			crl_prm_get(r->in, CRL_PRM_PPCNT_REG_LOCAL_PORT));
 	memcpy(r->out, r->in, PPCNT_VALUES);
 	if (crl_prm_get(r->in, CRL_PRM_PPCNT_REG_GRP) != PPCNT_802_3)
 		return 0;

@@ -59,7 +59,7 @@ add(struct scx_fw_call *c, struct scx_dp_cmd *cmd, uint32_t *id)
 static int
 errno_of(const struct scx_fw_call *c)
 {
-	return c->status == CRL_CMD_STAT_NO_RES_ERR		    ? -ENOSPC
+	return c->status == CRL_CMD_STAT_LIM_ERR		    ? -ENOSPC
 	       : c->syndrome == (SCX_SYNDROME | SCX_FW_R_FLOW_MASK) ? -EOPNOTSUPP
 								    : -EINVAL;
 }

@@ -22,7 +22,7 @@ static int
 errno_of(const struct scx_fw_call *c)
 {
 	switch (c->status) {
-	case CRL_CMD_STAT_NO_RES_ERR:
+	case CRL_CMD_STAT_LIM_ERR:
 		return -ENOSPC;
 	case CRL_CMD_STAT_BAD_RES_STATE_ERR:
 		return -EBUSY;

@@ -24,7 +24,7 @@
 	X(NO_OBJECT, BAD_RES_ERR, "name an object that exists") \
 	X(OTHER_UID, BAD_RES_ERR, "objects belong to the context that made them") \
 	X(IN_USE, BAD_RES_STATE_ERR, "destroy what refers to the object first") \
-	X(FULL, NO_RES_ERR, "the capabilities say how many there can be") \
+	X(FULL, LIM_ERR, "the capabilities say how many there can be") \
 	X(CREATE_STATE, BAD_PARAM_ERR, \
 		"queues are created in RST and moved to RDY by a modify command") \
 	X(STATE_VALUE, BAD_PARAM_ERR, "the states are RST 0, RDY 1 and ERR 3") \
@@ -74,6 +74,7 @@
 	X(QP_TYPE, BAD_PARAM_ERR, "st is 0xc, a queue for operations on memory keys") \
 	X(HCA_STATE, BAD_SYS_STATE_ERR, \
 		"enable, give pages, then INIT_HCA, and back in this order") \
+	X(HCA_ENABLED, BAD_RES_STATE_ERR, "a function is enabled once; disable it first") \
 	X(ISSI, BAD_PARAM_ERR, "set an interface step sequence id that QUERY_ISSI names") \
 	X(PAGE_COUNT, BAD_PARAM_ERR, "give or take as many pages as the lists have") \
 	X(CAP_VALUE, BAD_PARAM_ERR, "set a capability to no more than its maximum") \

@@ -24,7 +24,7 @@ struct scx_fw_ring {
 };
 
 #define SCX_LOG_PAGE	 12u
-#define SCX_LOG_PAGE_MAX 30u
+#define SCX_LOG_PAGE_MAX 31u
 #define SCX_FW_PAGES_MAX (1u << 20)
 #define CRL_PRM_PAS	 64u /* an entry of a list of pages, as a field at offset 0 */
 

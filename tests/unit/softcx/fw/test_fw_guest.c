@@ -69,7 +69,7 @@ up_and_down(void **state)
 	crl_prm_set(in, CRL_PRM_SET_ISSI_IN_CURRENT_ISSI, 2);
 	fx_refused(fx, SCX_FW_R_ISSI);
 	bring_up(fx);
-	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_STATE);
+	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_ENABLED);
 	simple(fx, CRL_CMD_OP_DISABLE_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_STATE);
 	simple(fx, CRL_CMD_OP_TEARDOWN_HCA, 16), fx_ok(fx);
 	simple(fx, CRL_CMD_OP_DISABLE_HCA, 16), fx_refused(fx, SCX_FW_R_HCA_STATE);
@@ -280,7 +280,9 @@ registers(void **state)
 	assert_int_equal(2, crl_prm_get(fx->out + 16, CRL_PRM_PAOS_REG_OPER_STATUS));
 	cmd_reg(fx, 0x5003, 2), fx_refused(fx, SCX_FW_R_OP_MOD);
 	/* Counters are not written; a write has no room for them in its answer. */
-	cmd_reg(fx, 0x5008, 1), fx_ok(fx);
+	cmd_reg(fx, 0x5008, 1), fx_refused(fx, SCX_FW_R_REGISTER_VALUE); /* of no port */
+	r = cmd_reg(fx, 0x5008, 1);
+	crl_prm_set(r, CRL_PRM_PPCNT_REG_LOCAL_PORT, 1), fx_ok(fx);
 	cmd_reg(fx, 0x5008, 0);
 	fx->out_bytes = 16;
 	fx_refused(fx, SCX_FW_R_REGISTER_VALUE);

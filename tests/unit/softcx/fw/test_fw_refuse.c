@@ -412,7 +412,7 @@ tables_fill_up(void **state)
 	}
 	assert_int_equal(1024, made);
 	fx_refused(fx, SCX_FW_R_FULL);
-	assert_int_equal(CRL_CMD_STAT_NO_RES_ERR, fx->status);
+	assert_int_equal(CRL_CMD_STAT_LIM_ERR, fx->status);
 	for (unsigned page = 1; page < FX_UAR_PAGES - 1; page++)
 		assert_int_equal(0, scx_uar_alloc(fx->nic, fx->uid, &fx->uar));
 	assert_int_equal(-ENOSPC, scx_uar_alloc(fx->nic, fx->uid, &fx->uar));
