@@ -32,6 +32,7 @@ enum {
 #define VENDOR	      0x15b3u
 #define CLASS_ETH     0x0200u
 #define STATUS_CAPS   0x0010u
+#define COMMAND_MASTER 0x04u
 #define COMMAND_BITS  0x0547u /* I/O, memory, master, parity, SERR, INTx off */
 #define BAR_64_PREF   0x0cu
 #define PCIE_ENDPOINT 0x0002u	  /* capability version 2 */
@@ -120,6 +121,8 @@ pci_config_read(const struct pci_dev *d, uint64_t off, uint32_t n, uint8_t *to)
 int
 pci_config_write(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *from)
 {
+	uint8_t syndrome;
+
 	if (off > PCI_CONFIG || n > PCI_CONFIG - off)
 		return -EINVAL;
 	for (uint32_t i = 0; i < n; i++) {
@@ -127,6 +130,15 @@ pci_config_write(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *fro
 
 		if (off + i == CFG_PCIE + 9 && from[i] & 0x80) {
 			int rc = pci_dev_reset(d); /* function level reset */
+
+			if (rc != 0)
+				return rc;
+		}
+		if (off + i == CFG_COMMAND && *at & ~from[i] & COMMAND_MASTER &&
+			scx_nic_dead_since(d->nic, &syndrome) != 0) {
+			/* A driver that recovers switches the device off and on, and then waits for its
+			 * firmware to live. */
+			int rc = pci_dev_restart(d);
 
 			if (rc != 0)
 				return rc;

@@ -78,10 +78,10 @@ stops 8 2500
 
 seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
 if [ ${#wrong[@]} = 0 ]; then
-	printf '%-10s %-24s %-8s %-8s %s\n' libmlx5 "$version" vfio ok "$seconds s"
+	printf '%-12s %-26s %-16s %-8s %s\n' libmlx5 "$version" vfio ok "$seconds s"
 	exit 0
 fi
-printf '%-10s %-24s %-8s %-8s %s\n' libmlx5 "$version" vfio FAILED "$seconds s  ${wrong[0]}"
+printf '%-12s %-26s %-16s %-8s %s\n' libmlx5 "$version" vfio FAILED "$seconds s  ${wrong[0]}"
 printf '%s\n' "${wrong[@]}" >&2
 tail -n 20 "$T"/*.nic >&2
 exit 1
