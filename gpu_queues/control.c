@@ -32,6 +32,8 @@ check_heartbeat(struct crl_watch *w, uint64_t now_ns, uint64_t stall_ns, struct 
 {
 	uint64_t beat = crl_ld64(&w->ctl->heartbeat);
 
+	if (crl_ld32(&w->ctl->park) == CRL_PARK_LEAVE && crl_ld32(&w->ctl->parked) != 0)
+		w->since_ns = now_ns; /* nobody is there to raise it */
 	if (beat != w->heartbeat || w->since_ns == 0) {
 		w->heartbeat = beat;
 		w->since_ns = now_ns;
@@ -95,7 +97,7 @@ crl_control_stop(struct crl_watch *watch)
 void
 crl_control_park(struct crl_watch *watch, bool park)
 {
-	crl_st32(&watch->ctl->park, park);
+	crl_st32(&watch->ctl->park, park ? CRL_PARK_STAND : CRL_PARK_NOT);
 }
 
 bool

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "queue_mem.h"
 #include "run.h"
@@ -154,6 +155,8 @@ stream_make(
 	s->ctl = c->ctl ? c->ctl : s->rx ? s->rx->ctl : s->tx->ctl;
 	s->tx_lkey = c->tx_lkey ? c->tx_lkey : s->rx ? s->rx->rq.lkey : 0;
 	s->burst = cfg->burst ? cfg->burst : 32u;
+	s->look_every = CRL_LOOK_EVERY;
+	s->look_step = CRL_LOOK_PACKETS;
 	if (cfg->opts)
 		s->opts = *cfg->opts;
 	crl_engine_opts_default(&s->opts);
@@ -229,7 +232,9 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 	*(void **)&abi = dlsym(run->cuda_lib, "crl_cuda_abi");
 	*(void **)&start = dlsym(run->cuda_lib, "crl_cuda_start");
 	*(void **)&run->cuda_stop = dlsym(run->cuda_lib, "crl_cuda_stop");
-	if (!abi || !start || !run->cuda_stop)
+	*(void **)&run->cuda_park = dlsym(run->cuda_lib, "crl_cuda_park");
+	*(void **)&run->cuda_resume = dlsym(run->cuda_lib, "crl_cuda_resume");
+	if (!abi || !start || !run->cuda_stop || !run->cuda_park || !run->cuda_resume)
 		return crl_err_set(err, -ENOSYS, STEP, "install one version of all libraries",
 			CRL_CUDA_LIBRARY " lacks a function");
 	if (abi() != CRL_DEV_ABI)
@@ -292,6 +297,68 @@ first_present(const struct crl_engine_run *run)
 	return 0;
 }
 
+/* Whether all streams stand still; a stream that failed does as well. */
+static bool
+all_parked(const struct crl_engine_run *run)
+{
+	uint32_t i;
+
+	for (i = 0; i < run->nr_streams; i++) {
+		if (crl_ld32(&run->stream[i]->ctl->parked) == 0 &&
+			crl_ld32(&run->stream[i]->ctl->done) == 0)
+			return false;
+	}
+	crl_order_seq_before_error(); /* pairs with each engine's last touch of its queues */
+	return true;
+}
+
+static void
+set_park(struct crl_engine_run *run, uint32_t word)
+{
+	uint32_t i;
+
+	for (i = 0; i < run->nr_streams; i++)
+		crl_st32(&run->stream[i]->ctl->park, word);
+}
+
+int
+crl_engine_park(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
+{
+	uint64_t deadline = crl_now_ns() + wait_ns;
+	struct timespec nap = {0, 50000};
+	int rc = 0;
+
+	if (run->out)
+		return 0;
+	set_park(run, run->cuda ? CRL_PARK_LEAVE : CRL_PARK_STAND);
+	while (!all_parked(run) && rc == 0) {
+		if (crl_now_ns() > deadline)
+			rc = -ETIMEDOUT;
+		else
+			nanosleep(&nap, NULL);
+	}
+	if (rc == 0 && run->cuda)
+		rc = run->cuda_park(run->cuda, wait_ns, err);
+	run->out = rc == 0 && run->cuda;
+	if (rc == -ETIMEDOUT)
+		return crl_err_set(err, rc, "park engine", "call again with more time",
+			"not all of %u streams stand still after %llu ms", run->nr_streams,
+			(unsigned long long)(wait_ns / 1000000u));
+	return rc;
+}
+
+int
+crl_engine_resume(struct crl_engine_run *run, struct crl_err *err)
+{
+	int rc = 0;
+
+	set_park(run, CRL_PARK_NOT);
+	if (run->out)
+		rc = run->cuda_resume(run->cuda, err);
+	run->out = 0;
+	return rc;
+}
+
 int
 crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
 {
@@ -301,6 +368,8 @@ crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *er
 
 	for (i = 0; i < run->nr_streams; i++)
 		crl_st32(&run->stream[i]->ctl->stop, 1);
+	if (run->out && crl_engine_resume(run, err) != 0) /* it has sends to wait for */
+		return -EIO;
 	rc = run->cuda ? run->cuda_stop(run->cuda, wait_ns, err) : crl_threads_join(run, deadline);
 	if (rc == -ETIMEDOUT)
 		return crl_err_set(err, rc, "stop engine", "call again with more time",

@@ -111,6 +111,15 @@ int crl_engine_work(struct crl_engine_run *run, uint32_t thread);
  */
 int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
 
+/*
+ * All streams stand still and touch no queue until crl_engine_resume(); waits up to wait_ns. On a
+ * GPU their kernel has ended when this returns 0, so that no CUDA call waits for it (docs/gpu.md
+ * has those that do), and starts again where it stood. A heartbeat does not rise meanwhile, and
+ * that is no stall. -ETIMEDOUT: not all do; call again, or resume. resume: -EIO CUDA refused.
+ */
+int crl_engine_park(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
+int crl_engine_resume(struct crl_engine_run *run, struct crl_err *err);
+
 /* For inspection while the run lives: its streams, as this program built them. */
 uint32_t crl_engine_nr_streams(const struct crl_engine_run *run);
 const struct crl_stream *crl_engine_stream(const struct crl_engine_run *run, uint32_t i);

@@ -16,6 +16,7 @@
 #include "engines/macswap.h"
 #include "engines/pingpong.h"
 #include "engines/rxonly.h"
+#include "engines/stamp.h"
 #include "engines/txfirst.h"
 #include "engines/txonly.h"
 
@@ -61,6 +62,12 @@ static enum crl_turn
 rxonly_turn(struct crl_stream *s)
 {
 	return crl_fwd_turn(s, crl_rxonly_packet);
+}
+
+static enum crl_turn
+stamp_turn(struct crl_stream *s)
+{
+	return crl_stamp_due(s) ? crl_stamp_first_turn(s) : crl_fwd_turn(s, crl_stamp_packet);
 }
 
 static enum crl_turn
@@ -139,6 +146,24 @@ pingpong_check(const struct crl_stream *s, struct crl_err *err)
 				 s, "pingpong", crl_txonly_len(&s->opts), CRL_PINGPONG_BYTES, err);
 }
 
+/* All frames under way must find a place in the receive ring, where they wait for the first look.
+ */
+static int
+stamp_check(const struct crl_stream *s, struct crl_err *err)
+{
+	uint64_t depth = crl_ring_depth(s->rx->rq.log_depth);
+	int rc = one_segment(s, "stamp", err);
+
+	if (rc == 0 && s->rx != s->tx)
+		return crl_err_set(err, -EINVAL, STEP, "forward each port to itself",
+			"stamp: frames of queue %u leave by another", s->rx->index);
+	if (rc == 0 && s->opts.in_flight > depth)
+		return crl_err_set(err, -EINVAL, STEP, "use a deeper receive ring or fewer frames",
+			"stamp: %u frames under way, and a ring of %llu", s->opts.in_flight,
+			(unsigned long long)depth);
+	return rc != 0 ? rc : own_check(s, "stamp", crl_txonly_len(&s->opts), CRL_STAMP_BYTES, err);
+}
+
 const struct crl_engine crl_engines[] = {
 	{"5tswap", "sends each frame with its MAC, IP and port pairs swapped", CRL_Q_RX | CRL_Q_TX,
 		fivetswap_turn, NULL, 0},
@@ -152,6 +177,8 @@ const struct crl_engine crl_engines[] = {
 	{"pingpong", "one numbered frame under way: checks it, times its round trip",
 		CRL_Q_RX | CRL_Q_TX, pingpong_turn, pingpong_check, 1},
 	{"rxonly", "counts and drops", CRL_Q_RX, rxonly_turn, NULL, 0},
+	{"stamp", "numbered frames go round, and each is checked every time", CRL_Q_RX | CRL_Q_TX,
+		stamp_turn, stamp_check, CRL_STAMP_SLOTS},
 	{"txonly", "sends UDP frames without end", CRL_Q_TX, txonly_turn, txonly_check,
 		CRL_BURST_MAX},
 	{NULL, NULL, 0, NULL, NULL, 0},
@@ -197,6 +224,7 @@ crl_engine_opts_default(struct crl_engine_opts *o)
 	o->dst_ip = o->dst_ip ? o->dst_ip : 198u << 24 | 18u << 16 | 2u;
 	o->src_port = o->src_port ? o->src_port : 9u;
 	o->dst_port = o->dst_port ? o->dst_port : 9u;
+	o->in_flight = o->in_flight ? o->in_flight : 64u;
 	o->flows = o->flows ? o->flows : 1024u;
 }
 

@@ -44,6 +44,7 @@ crl_stream_obey(struct crl_stream *s)
 
 	crl_order_seq_before_error(); /* pairs with the host's set-up of queues before it raised
 					 rearm */
+	s->park = park;
 	if (s->mode != CRL_MODE_STOPPING && stop) {
 		s->mode = CRL_MODE_STOPPING;
 		s->deadline_ns = crl_now_ns() + CRL_DRAIN_NS_MAX;
@@ -90,10 +91,10 @@ crl_stream_look_due(struct crl_stream *s)
 {
 	uint64_t packets = s->rxc.packets + s->txc.packets;
 
-	if (s->turns++ % CRL_LOOK_EVERY != 0 && s->mode == CRL_MODE_RUN &&
+	if ((s->turns++ & (s->look_every - 1u)) != 0 && s->mode == CRL_MODE_RUN &&
 		packets < s->look_packets)
 		return false;
-	s->look_packets = packets + CRL_LOOK_PACKETS;
+	s->look_packets = packets + s->look_step;
 	return true;
 }
 
@@ -122,6 +123,14 @@ crl_stream_look(struct crl_stream *s, bool *run)
 		return crl_stream_leave(s);
 	*run = s->mode == CRL_MODE_RUN;
 	return CRL_TURN_IDLE;
+}
+
+/* Standing still, and the host wants the processor: the runner may end, and begin again later. */
+CRL_FN bool
+crl_stream_is_out(const struct crl_stream *s)
+{
+	return (s->mode == CRL_MODE_PARKED || s->mode == CRL_MODE_FAILED) &&
+	       s->park == CRL_PARK_LEAVE;
 }
 
 /*

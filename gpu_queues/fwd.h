@@ -21,11 +21,15 @@
 enum crl_verdict {
 	CRL_DROP = 0, /* done with it: the slot goes back at once */
 	CRL_SEND = 1, /* send pkt->len bytes at pkt->data, which the function may have rewritten */
+	/* Beside one of these, by a function that knows what should have come: */
+	CRL_TORN = 2,	/* its bytes are wrong */
+	CRL_MISSED = 4, /* it is another one than was due: some did not come */
 };
 
 /*
  * Looks at one frame, may rewrite it in place and change pkt->len up to pkt->room. Called on the
- * engine's processor. Reads and writes packet bytes through mem.h.
+ * engine's processor. Reads and writes packet bytes through mem.h. Several frames may be looked at
+ * together, by a lane each: *s is for reading.
  */
 typedef enum crl_verdict (*crl_packet_fn)(struct crl_stream *s, struct crl_pkt *pkt);
 
@@ -104,18 +108,33 @@ crl_fwd_send(struct crl_stream *s, const struct crl_pkt *pkt, uint32_t n)
 	s->txc.doorbells += crl_sq_ring(&s->tx->sq);
 }
 
-/* Counts a frame and what the NIC found wrong with its checksums. */
-CRL_FN void
-crl_fwd_count(struct crl_stream *s, const struct crl_pkt *pkt)
+/* What the NIC found wrong with a frame's checksums. */
+CRL_FN bool
+crl_fwd_csum_bad(const struct crl_pkt *pkt)
 {
 	uint32_t l3 = pkt->types >> CRL_CQE_L3_SHIFT & 3u, l4 = pkt->types >> CRL_CQE_L4_SHIFT & 7u;
 	bool bad3 = l3 == CRL_CQE_L3_IPV4 && !(pkt->csum_ok & CRL_CQE_L3_OK);
 	bool frag = pkt->types & CRL_CQE_IP_FRAG;
-	bool bad4 = l4 != CRL_CQE_L4_NONE && !frag && !(pkt->csum_ok & CRL_CQE_L4_OK);
 
+	return bad3 || (l4 != CRL_CQE_L4_NONE && !frag && !(pkt->csum_ok & CRL_CQE_L4_OK));
+}
+
+CRL_FN void
+crl_fwd_count(struct crl_stream *s, const struct crl_pkt *pkt)
+{
 	s->rxc.packets++;
 	s->rxc.bytes += pkt->len;
-	s->rxc.csum_bad += bad3 || bad4;
+	s->rxc.csum_bad += crl_fwd_csum_bad(pkt);
+}
+
+CRL_FN uint32_t
+crl_fwd_judge(struct crl_stream *s, struct crl_pkt *pkt, crl_packet_fn fn)
+{
+	uint32_t verdict = (uint32_t)fn(s, pkt);
+
+	s->stamp.torn += (verdict & CRL_TORN) != 0;
+	s->stamp.missed += (verdict & CRL_MISSED) != 0;
+	return verdict & CRL_SEND;
 }
 
 /* The packets that this iteration may take: each fits into the send ring in any form it may take.
@@ -146,7 +165,7 @@ crl_fwd_burst(struct crl_stream *s, crl_packet_fn fn)
 	crl_rq_poll(&s->rx->rq, &s->rx->error[CRL_QERROR_RQ], pkt, max, &n);
 	for (i = 0; i < n; i++) {
 		crl_fwd_count(s, &pkt[i]);
-		if (fn(s, &pkt[i]) == CRL_SEND && s->tx) {
+		if (crl_fwd_judge(s, &pkt[i], fn) && s->tx) {
 			if (send != i)
 				pkt[send] = pkt[i];
 			send++;
@@ -173,7 +192,7 @@ crl_fwd_take(struct crl_stream *s, crl_packet_fn fn)
 	crl_rq_poll(&s->rx->rq, &s->rx->error[CRL_QERROR_RQ], pkt, s->burst, &n);
 	for (i = 0; i < n; i++) {
 		crl_fwd_count(s, &pkt[i]);
-		fn(s, &pkt[i]);
+		crl_fwd_judge(s, &pkt[i], fn);
 		crl_rq_release(&s->rx->rq, pkt[i].index);
 	}
 	s->rxc.idle_polls += n == 0;

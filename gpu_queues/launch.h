@@ -30,11 +30,28 @@ uint32_t crl_cuda_abi(void);
 int crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
 	uint32_t spare_sms, struct crl_cuda_run **run, struct crl_err *err);
 
+/* What an engine's kernel takes of a GPU. */
+struct crl_cuda_facts {
+	uint32_t registers, shared_bytes; /* of a thread; of a block */
+	uint32_t per_sm, sms;		  /* blocks that fit on a multiprocessor; those there are */
+};
+
+/* Also loads all kernels for the device, which beside a resident one would wait for its end.
+ * -ENOSYS: no kernel of that name. -EIO: CUDA. */
+int crl_cuda_facts(const char *engine, int device, struct crl_cuda_facts *facts);
+
 /*
  * Waits up to wait_ns for the kernel's end, copies queue states back, frees. -ETIMEDOUT: it still
  * runs, nothing was freed. -EIO: it ended with a CUDA error, all is freed.
  */
 int crl_cuda_stop(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
+
+/*
+ * Of streams that were told CRL_PARK_LEAVE: waits for the kernel's end, -ETIMEDOUT. And starts it
+ * again where it stood.
+ */
+int crl_cuda_park(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
+int crl_cuda_resume(struct crl_cuda_run *run, struct crl_err *err);
 
 #if defined(__cplusplus)
 }

@@ -67,4 +67,11 @@ crl_perm(uint32_t a, uint32_t b, uint32_t sel)
 #define CRL_ASSERT(cond) assert(cond)
 #endif
 
+/* For what both processors compile and only one of them needs. */
+#if defined(__CUDA_ARCH__)
+#define CRL_ON_GPU 1
+#else
+#define CRL_ON_GPU 0
+#endif
+
 #endif /* CRL_PORT_H */

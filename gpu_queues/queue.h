@@ -129,7 +129,8 @@ struct crl_qstats {
 		tx_completions, tx_idle_polls;
 	uint64_t sq_pi, sq_ci, rq_pi, rq_ci;			/* copies for inspection */
 	uint64_t rtt_count, rtt_sum_ns, rtt_min_ns, rtt_max_ns; /* pingpong's round trips */
-	uint64_t rsvd[8];
+	uint64_t torn, missed; /* stamp's: frames with wrong bytes; frames that did not come */
+	uint64_t rsvd[6];
 };
 CRL_STATIC_ASSERT(sizeof(struct crl_qstats) == 256, "four cache lines");
 
@@ -155,10 +156,17 @@ CRL_STATIC_ASSERT(sizeof(struct crl_qerror) == 192, "three cache lines");
 #define CRL_QERR_TURN	5u /* a producer's turn did not come (sq_share.h); wqe has its range */
 #define CRL_QERR_LENGTH 4u /* a receive CQE that reports more bytes than the buffer has */
 
+/* What the host wants of an engine that runs. */
+enum crl_park {
+	CRL_PARK_NOT = 0,
+	CRL_PARK_STAND = 1, /* stand still, touch no queue */
+	CRL_PARK_LEAVE = 2, /* and let go of the processor: a kernel ends, to be started again */
+};
+
 /* Control words of one engine instance, host memory that both sides see; a writer a cache line. */
 struct crl_ctl {
 	uint32_t stop;	/* host: 1 = leave the loop */
-	uint32_t park;	/* host: 1 = stand still, touch no queue */
+	uint32_t park;	/* host: enum crl_park */
 	uint32_t rearm; /* host: raised by one after failed queues were set up anew */
 	uint32_t owned; /* host: 1 from crl_engine_start() until that run is freed */
 	uint32_t rsvd0[12];

@@ -41,29 +41,43 @@ crl_rq_collect(struct crl_rq *rq)
 	return (uint32_t)(rq->pi - from);
 }
 
+/* Something was read whose place the NIC may have again; n: slots that crl_rq_collect() moved. */
+CRL_FN bool
+crl_giveback_due(const struct crl_rq *rq, const struct crl_sq *sq, uint32_t n)
+{
+	return n != 0 || (rq && rq->cq.ci != rq->cq.ci_told) || (sq && sq->cq.ci != sq->cq.ci_told);
+}
+
+/*
+ * Tells the NIC, after crl_order_reads_before_giveback(). A CQ's record goes first: its entries
+ * must be free before the slots that will fill them.
+ */
+CRL_FN void
+crl_giveback_tell(struct crl_rq *rq, struct crl_sq *sq, uint32_t n)
+{
+	if (rq)
+		crl_cq_giveback(&rq->cq);
+	if (sq)
+		crl_cq_giveback(&sq->cq);
+	if (n == 0)
+		return;
+	crl_st_be32(&rq->dbrec[CRL_DBREC_RCV_WORD], crl_index16(rq->pi));
+	rq->pi_told = rq->pi;
+}
+
 /*
  * Gives back what was read: this RQ's CQEs, its released slots and, if sq is not NULL, that queue's
- * CQEs, all behind one edge. The CQ's record goes first: its entries must be free before the slots
- * that will fill them. Returns the number of slots given to the NIC.
+ * CQEs, all behind one edge. Returns the number of slots given to the NIC.
  */
 CRL_FN uint32_t
 crl_rq_refill(struct crl_rq *rq, struct crl_sq *sq)
 {
 	uint32_t n = rq ? crl_rq_collect(rq) : 0;
-	bool rx = rq && rq->cq.ci != rq->cq.ci_told;
-	bool tx = sq && sq->cq.ci != sq->cq.ci_told;
 
-	if (n == 0 && !rx && !tx)
+	if (!crl_giveback_due(rq, sq, n))
 		return 0;
 	crl_order_reads_before_giveback(); /* pairs with the NIC's next write to these slots */
-	if (rx)
-		crl_cq_giveback(&rq->cq);
-	if (tx)
-		crl_cq_giveback(&sq->cq);
-	if (n == 0)
-		return 0;
-	crl_st_be32(&rq->dbrec[CRL_DBREC_RCV_WORD], crl_index16(rq->pi));
-	rq->pi_told = rq->pi;
+	crl_giveback_tell(rq, sq, n);
 	return n;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engines as persistent kernels: one block a stream, one lane of it at work, the same functions as
- * on host threads. Built into libcarillon_cuda for sm_80, sm_90, sm_100 and as PTX; loaded by
- * engine.c.
+ * Engines as persistent kernels: one block of one warp a stream, the same functions as on host
+ * threads. Where an engine has a form for 32 lanes (fwd_warp.h) and its queue allows it, all lanes
+ * work; else lane 0 does. Built into libcarillon_cuda for sm_80, sm_90, sm_100 and as PTX; loaded
+ * by engine.c.
  *
- * Streams and queue structs are copied to GPU memory at start and back at stop. While a kernel
- * runs, the host sees control words, counters and mailboxes only, which lie in host memory.
+ * Streams and queue structs are copied to GPU memory at start and back at stop; a kernel keeps its
+ * own in shared memory, where indices and counters cost some 30 cycles. While it runs, the host
+ * sees control words, counters and mailboxes only, which lie in host memory.
  */
 #include <cerrno>
 #include <cstdlib>
@@ -18,43 +20,42 @@
 #include "engines/icmpecho.h"
 #include "engines/io.h"
 #include "engines/macswap.h"
+#include "engines/own_warp.h"
 #include "engines/pingpong.h"
 #include "engines/rxonly.h"
+#include "engines/stamp.h"
 #include "engines/txfirst.h"
 #include "engines/txonly.h"
+#include "kernel.cuh"
 #include "launch.h"
 
 #define STEP "start CUDA engine"
 
-/* Turns a stream until it has left. An idle stream lets the SM's other warps have its issue slots.
- */
-#define CRL_KERNEL(name, turn_call)                                                                \
+#define CRL_KERNEL(name, can, first_due, first, one, all)                                          \
 	extern "C" __global__ void crl_kernel_##name(struct crl_stream *streams)                   \
 	{                                                                                          \
-		struct crl_stream *s = &streams[blockIdx.x];                                       \
-		enum crl_turn turn = CRL_TURN_BUSY;                                                \
+		__shared__ struct crl_room room;                                                   \
                                                                                                    \
-		if (threadIdx.x != 0 || !crl_stream_begin(s))                                      \
-			return;                                                                    \
-		/* at most until it has been told to run, or to leave */                           \
-		while (crl_txfirst_due(s) && turn != CRL_TURN_LEFT)                                \
-			turn = crl_txfirst_turn(s);                                                \
-		/* forever: the persistent loop; leaves on ctl->stop */                            \
-		while (turn != CRL_TURN_LEFT) {                                                    \
-			turn = turn_call;                                                          \
-			if (turn == CRL_TURN_IDLE)                                                 \
-				crl_relax();                                                       \
-		}                                                                                  \
+		CRL_ENGINE_BODY(room, &streams[blockIdx.x], can, first_due, first, one, all)       \
 	}
 
-CRL_KERNEL(5tswap, crl_fwd_turn(s, crl_5tswap_packet))
-CRL_KERNEL(flowgen, crl_flowgen_turn(s))
-CRL_KERNEL(icmpecho, crl_fwd_turn(s, crl_icmpecho_packet))
-CRL_KERNEL(io, crl_fwd_turn(s, crl_io_packet))
-CRL_KERNEL(macswap, crl_fwd_turn(s, crl_macswap_packet))
-CRL_KERNEL(pingpong, crl_pingpong_turn(s))
-CRL_KERNEL(rxonly, crl_fwd_turn(s, crl_rxonly_packet))
-CRL_KERNEL(txonly, crl_txonly_turn(s))
+/* Engines that look at what comes, and may begin with a burst of their own. */
+#define CRL_FWD_KERNEL(name, fn)                                                                   \
+	CRL_KERNEL(name, crl_warp_can(s), crl_txfirst_due(s), crl_txfirst_turn(s),                 \
+		crl_fwd_turn(s, fn), crl_fwd_warp_turn(w, s, m, fn))
+
+CRL_FWD_KERNEL(5tswap, crl_5tswap_packet)
+CRL_FWD_KERNEL(icmpecho, crl_icmpecho_packet)
+CRL_FWD_KERNEL(io, crl_io_packet)
+CRL_FWD_KERNEL(macswap, crl_macswap_packet)
+CRL_FWD_KERNEL(rxonly, crl_rxonly_packet)
+CRL_KERNEL(stamp, crl_warp_can(s), crl_stamp_due(s), crl_stamp_first_turn(s),
+	crl_fwd_turn(s, crl_stamp_packet), crl_fwd_warp_turn(w, s, m, crl_stamp_packet))
+CRL_KERNEL(flowgen, crl_warp_can(s), false, CRL_TURN_LEFT, crl_flowgen_turn(s),
+	crl_flowgen_warp_turn(w, s, m))
+CRL_KERNEL(txonly, crl_warp_can(s), false, CRL_TURN_LEFT, crl_txonly_turn(s),
+	crl_txonly_warp_turn(w, s, m))
+CRL_KERNEL(pingpong, false, false, CRL_TURN_LEFT, crl_pingpong_turn(s), CRL_TURN_LEFT)
 
 static const struct {
 	const char *name;
@@ -67,11 +68,13 @@ static const struct {
 	{"macswap", crl_kernel_macswap},
 	{"pingpong", crl_kernel_pingpong},
 	{"rxonly", crl_kernel_rxonly},
+	{"stamp", crl_kernel_stamp},
 	{"txonly", crl_kernel_txonly},
 };
 
 struct crl_cuda_run {
 	int device;
+	void (*kernel)(struct crl_stream *);
 	uint32_t nr;
 	cudaStream_t stream;
 	struct crl_stream *dev_streams; /* [nr] in GPU memory */
@@ -125,8 +128,7 @@ send_streams(struct crl_cuda_run *r)
 		r->copy[i].rx = rx ? at : NULL;
 		r->copy[i].tx = !tx ? NULL : tx == rx ? at : at + 1;
 		if (rx)
-			e = cudaMemcpyAsync(
-				at, rx, sizeof(*rx), cudaMemcpyHostToDevice, r->stream);
+			e = cudaMemcpyAsync(at, rx, sizeof(*rx), cudaMemcpyHostToDevice, r->stream);
 		if (e == cudaSuccess && tx && tx != rx)
 			e = cudaMemcpyAsync(
 				at + 1, tx, sizeof(*tx), cudaMemcpyHostToDevice, r->stream);
@@ -148,8 +150,8 @@ fetch_streams(struct crl_cuda_run *r)
 	for (i = 0; i < r->nr && e == cudaSuccess; i++) {
 		struct crl_queue_dev *rx = r->host[i]->rx, *tx = r->host[i]->tx;
 
-		e = cudaMemcpyAsync(q, r->dev_queues + 2u * i, sizeof(q), cudaMemcpyDeviceToHost,
-			r->stream);
+		e = cudaMemcpyAsync(
+			q, r->dev_queues + 2u * i, sizeof(q), cudaMemcpyDeviceToHost, r->stream);
 		if (e == cudaSuccess)
 			e = cudaStreamSynchronize(r->stream);
 		if (e == cudaSuccess && rx)
@@ -160,11 +162,30 @@ fetch_streams(struct crl_cuda_run *r)
 	return e;
 }
 
+/*
+ * Kernels are loaded when they are first used, and that waits for every kernel that is resident:
+ * for ever, beside another engine. So all are loaded with the first.
+ */
+static cudaError_t
+load_all(int device)
+{
+	static uint64_t loaded; /* devices; a race loads twice, which does no harm */
+	struct cudaFuncAttributes a;
+	cudaError_t e = cudaSetDevice(device);
+
+	if (loaded >> (device & 63) & 1u)
+		return e;
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]) && e == cudaSuccess; i++)
+		e = cudaFuncGetAttributes(&a, kernels[i].kernel);
+	loaded |= e == cudaSuccess ? 1ull << (device & 63) : 0;
+	return e;
+}
+
 static cudaError_t
 run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 {
 	size_t queues = 2u * r->nr * sizeof(*r->dev_queues);
-	cudaError_t e = cudaSetDevice(r->device);
+	cudaError_t e = load_all(r->device);
 
 	r->copy = (struct crl_stream *)calloc(r->nr, sizeof(*r->copy));
 	r->host = (struct crl_stream **)calloc(r->nr, sizeof(*r->host));
@@ -174,8 +195,8 @@ run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 	if (e == cudaSuccess)
 		e = cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking);
 	if (e == cudaSuccess)
-		e = cudaMallocAsync((void **)&r->dev_streams, r->nr * sizeof(*r->dev_streams),
-			r->stream);
+		e = cudaMallocAsync(
+			(void **)&r->dev_streams, r->nr * sizeof(*r->dev_streams), r->stream);
 	if (e == cudaSuccess)
 		e = cudaMallocAsync((void **)&r->dev_queues, queues, r->stream);
 	if (e == cudaSuccess)
@@ -209,17 +230,57 @@ crl_cuda_abi(void)
 	return CRL_DEV_ABI;
 }
 
+static void (*kernel_find(const char *engine))(struct crl_stream *)
+{
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		if (strcmp(kernels[i].name, engine) == 0)
+			return kernels[i].kernel;
+	return NULL;
+}
+
+extern "C" int
+crl_cuda_facts(const char *engine, int device, struct crl_cuda_facts *facts)
+{
+	void (*kernel)(struct crl_stream *) = kernel_find(engine);
+	struct cudaFuncAttributes a;
+	int sms = 0, per_sm = 0;
+
+	if (!kernel)
+		return -ENOSYS;
+	if (load_all(device) != cudaSuccess || cudaFuncGetAttributes(&a, kernel) != cudaSuccess ||
+		cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) !=
+			cudaSuccess ||
+		cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, 32, 0) !=
+			cudaSuccess)
+		return -EIO;
+	facts->registers = (uint32_t)a.numRegs;
+	facts->shared_bytes = (uint32_t)a.sharedSizeBytes;
+	facts->per_sm = (uint32_t)per_sm;
+	facts->sms = (uint32_t)sms;
+	return 0;
+}
+
+extern "C" int
+crl_cuda_resume(struct crl_cuda_run *r, struct crl_err *err)
+{
+	cudaError_t e = cudaSetDevice(r->device);
+
+	if (e == cudaSuccess) {
+		r->kernel<<<r->nr, 32, 0, r->stream>>>(r->dev_streams);
+		e = cudaGetLastError();
+	}
+	return e == cudaSuccess ? 0 : cuda_err(err, e, "launch");
+}
+
 extern "C" int
 crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
 	uint32_t spare_sms, struct crl_cuda_run **out, struct crl_err *err)
 {
-	void (*kernel)(struct crl_stream *) = NULL;
+	void (*kernel)(struct crl_stream *) = kernel_find(engine);
 	struct crl_cuda_run *r;
 	cudaError_t e;
 	int rc;
 
-	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-		kernel = strcmp(kernels[i].name, engine) == 0 ? kernels[i].kernel : kernel;
 	if (!kernel)
 		return crl_err_set(err, -ENOSYS, STEP,
 			"compile a kernel around your packet function",
@@ -228,15 +289,12 @@ crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams
 	if (!r)
 		return crl_err_set(err, -ENOMEM, STEP, NULL, "no memory");
 	r->device = device;
+	r->kernel = kernel;
 	r->nr = nr;
 	e = run_make(r, streams);
 	rc = e == cudaSuccess ? check_fit(r, kernel, spare_sms, err)
 			      : cuda_err(err, e, "set up streams");
-	if (rc == 0) {
-		kernel<<<nr, 32, 0, r->stream>>>(r->dev_streams);
-		e = cudaGetLastError();
-		rc = e == cudaSuccess ? 0 : cuda_err(err, e, "launch");
-	}
+	rc = rc == 0 ? crl_cuda_resume(r, err) : rc;
 	if (rc != 0) {
 		run_free(r);
 		return rc;
@@ -245,8 +303,9 @@ crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams
 	return 0;
 }
 
-extern "C" int
-crl_cuda_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+/* Until the kernel has ended, or has not within wait_ns. */
+static cudaError_t
+wait_end(struct crl_cuda_run *r, uint64_t wait_ns)
 {
 	uint64_t deadline = crl_now_ns() + wait_ns;
 	struct timespec ts = {0, 200000};
@@ -254,10 +313,30 @@ crl_cuda_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
 
 	while (e == cudaSuccess && (e = cudaStreamQuery(r->stream)) == cudaErrorNotReady) {
 		if (crl_now_ns() > deadline)
-			return -ETIMEDOUT;
+			return e;
 		nanosleep(&ts, NULL);
 		e = cudaSuccess;
 	}
+	return e;
+}
+
+extern "C" int
+crl_cuda_park(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+{
+	cudaError_t e = wait_end(r, wait_ns);
+
+	if (e == cudaErrorNotReady)
+		return -ETIMEDOUT;
+	return e == cudaSuccess ? 0 : cuda_err(err, e, "kernel");
+}
+
+extern "C" int
+crl_cuda_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+{
+	cudaError_t e = wait_end(r, wait_ns);
+
+	if (e == cudaErrorNotReady)
+		return -ETIMEDOUT;
 	if (e == cudaSuccess)
 		e = fetch_streams(r);
 	run_free(r);

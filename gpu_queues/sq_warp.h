@@ -21,8 +21,8 @@
 #define CRL_SQ_WARP_H
 
 #include "sq_post.h"
+#include "warp.h"
 
-#define CRL_WARP_LANES 32u
 #define CRL_WARP_SENDS 8u /* WQEs of a call; as many of one WQEBB fill a store */
 
 /* ---- What all shapes share ---- */

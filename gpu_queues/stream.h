@@ -29,6 +29,7 @@ struct crl_engine_opts {
 	uint32_t cs_flags;		 /* sending engines, CRL_ETH_L3_CSUM, CRL_ETH_L4_CSUM: 0 */
 	uint64_t tx_frames_max;		 /* own frames that a stream sends: 0 without end */
 	uint32_t tx_first;		 /* engines that forward: 1 sends a burst first: 0 */
+	uint32_t in_flight;		 /* stamp, frames under way a queue: 64 */
 	uint32_t flows;			 /* flowgen, flows it goes through: 1024 */
 	uint32_t user[8];		 /* a program's own packet function's */
 };
@@ -63,6 +64,11 @@ struct crl_rtt_count {
 	uint64_t count, sum_ns, min_ns, max_ns;
 };
 
+/* What stamp found; in the order of struct crl_qstats. */
+struct crl_stamp_count {
+	uint64_t torn, missed;
+};
+
 struct crl_stream {
 	struct crl_queue_dev *rx; /* NULL: none */
 	struct crl_queue_dev *tx; /* NULL: none; may equal rx */
@@ -71,19 +77,26 @@ struct crl_stream {
 	uint32_t burst;	  /* packets an iteration, 1 to CRL_BURST_MAX */
 	uint32_t mode;	  /* enum crl_mode */
 	uint32_t rearmed;
+	uint32_t park; /* enum crl_park, as last seen */
+	uint32_t rsvd;
 	uint64_t turns;
 	uint64_t look_packets; /* look at the control words again at this many packets */
+	uint32_t look_every;   /* turns between two looks, a power of two, */
+	uint32_t look_step;    /* or packets */
 	uint64_t deadline_ns; /* of FAILING and STOPPING */
 	uint64_t tx_left;     /* engines with frames of their own: still to send */
 	uint32_t tx_slots;    /* prepared frames in tx's txbuf */
 	uint32_t tx_stride;   /* bytes from one to the next */
 	uint32_t tx_flow;     /* flowgen: the next frame's */
 	uint32_t waiting;     /* pingpong: number seq is under way */
-	uint64_t seq;	      /* pingpong: number of the frame under way, or of the next */
+	uint64_t seq;	      /* pingpong: number of the frame under way, or of the next;
+			       * stamp: frames put under way */
 	uint64_t sent_ns;     /* pingpong: when it left */
 	struct crl_rx_count rxc;
 	struct crl_tx_count txc;
 	struct crl_rtt_count rtt; /* pingpong */
+	struct crl_stamp_count stamp;
+	uint64_t loose; /* a warp's: slots marked in rq.released, which collect has not met yet */
 	struct crl_engine_opts opts;
 };
 
@@ -101,6 +114,8 @@ crl_stream_publish(struct crl_stream *s)
 		crl_st64(&q->rq_pi, s->rx->rq.pi);
 		for (i = 0; i < sizeof(s->rtt) / 8u; i++)
 			crl_st64(&q->rtt_count + i, (&s->rtt.count)[i]);
+		crl_st64(&q->torn, s->stamp.torn);
+		crl_st64(&q->missed, s->stamp.missed);
 		crl_st64(&q->rq_ci, s->rx->rq.ci);
 	}
 	if (s->tx && s->tx->stats) {

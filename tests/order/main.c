@@ -41,6 +41,10 @@ const struct subject subjects[] = {
 	{"error", program_engine, "macswap", true, true},
 	{"error", program_engine, "5tswap", true, false},
 	{"dev", program_dev, NULL, false, false},
+	{"io_warp", program_warp, "io", false, true},
+	{"macswap_warp", program_warp, "macswap", false, false},
+	{"flowgen_warp", program_warp, "flowgen", false, false},
+	{"error_warp", program_warp, "macswap", true, true},
 	{"share", program_share, NULL, false, false},
 	{"split", program_split, NULL, false, false},
 };

@@ -9,6 +9,10 @@
 
 #include "gpu_queues/control.h"
 #include "gpu_queues/engine.h"
+#include "gpu_queues/engines/io.h"
+#include "gpu_queues/engines/macswap.h"
+#include "gpu_queues/engines/own_warp.h"
+#include "gpu_queues/fwd_warp.h"
 #include "gpu_queues/run.h"
 #include "coop.h"
 
@@ -97,10 +101,9 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 		crl_control_park(&w[1 % cfg->queues], false);
 }
 
-uint64_t
-program_engine(const struct program_cfg *cfg, struct nic *nics)
+static uint64_t
+start(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e)
 {
-	const struct crl_engine *e = crl_engine_find(cfg->engine);
 	struct crl_stream_cfg streams[PROGRAM_QUEUES_MAX];
 	struct crl_engine_cfg c = {.size = sizeof(c),
 		.engine = e,
@@ -130,4 +133,62 @@ program_engine(const struct program_cfg *cfg, struct nic *nics)
 	if (crl_engine_stop(run, 10000000000u, &err) != 0)
 		hb_refuse("%s", crl_err_str(&err, line, sizeof(line)));
 	return packets(cfg, nics, !(e->needs & CRL_Q_TX));
+}
+
+uint64_t
+program_engine(const struct program_cfg *cfg, struct nic *nics)
+{
+	return start(cfg, nics, crl_engine_find(cfg->engine));
+}
+
+/* ---- The same engines by a warp, whose lanes are played in another order at each turn ---- */
+
+static struct crl_warp
+order(struct crl_stream *s)
+{
+	struct crl_warp w = {(uint32_t)s->turns * 6u + 1u, (uint32_t)s->turns * 7u};
+
+	if (s->turns == 0)
+		crl_warp_begin(&w, s);
+	return w;
+}
+
+static enum crl_turn
+warp_io(struct crl_stream *s)
+{
+	struct crl_warp w = order(s);
+	struct crl_warp_mem m;
+
+	return crl_warp_can(s) ? crl_fwd_warp_turn(&w, s, &m, crl_io_packet)
+			       : crl_fwd_turn(s, crl_io_packet);
+}
+
+static enum crl_turn
+warp_macswap(struct crl_stream *s)
+{
+	struct crl_warp w = order(s);
+	struct crl_warp_mem m;
+
+	return crl_warp_can(s) ? crl_fwd_warp_turn(&w, s, &m, crl_macswap_packet)
+			       : crl_fwd_turn(s, crl_macswap_packet);
+}
+
+static enum crl_turn
+warp_flowgen(struct crl_stream *s)
+{
+	struct crl_warp w = order(s);
+	struct crl_warp_mem m;
+
+	return crl_warp_can(s) ? crl_flowgen_warp_turn(&w, s, &m) : crl_flowgen_turn(s);
+}
+
+uint64_t
+program_warp(const struct program_cfg *cfg, struct nic *nics)
+{
+	struct crl_engine e = *crl_engine_find(cfg->engine);
+
+	e.turn = strcmp(e.name, "io") == 0	  ? warp_io
+		 : strcmp(e.name, "macswap") == 0 ? warp_macswap
+						  : warp_flowgen;
+	return start(cfg, nics, &e);
 }

@@ -27,6 +27,7 @@ extern uint32_t program_spins; /* PROGRAM_SPINS, unless somebody is less patient
 /* Returns packets that went through; fewer than asked for: it stood still, which is an error. */
 uint64_t program_engine(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_dev(const struct program_cfg *cfg, struct nic *nics);
+uint64_t program_warp(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_naive_submit(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_naive_poll(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_share(const struct program_cfg *cfg, struct nic *nics);

@@ -263,7 +263,7 @@ names(void **state)
 	const struct crl_engine *e;
 
 	assert_string_equal(crl_engine_names(buf, sizeof(buf)),
-		"5tswap, flowgen, icmpecho, io, macswap, pingpong, rxonly, txonly");
+		"5tswap, flowgen, icmpecho, io, macswap, pingpong, rxonly, stamp, txonly");
 	assert_null(crl_engine_find("csum"));
 	assert_null(crl_engine_find(NULL));
 	for (e = crl_engines; e->name; e++)
@@ -367,10 +367,46 @@ errors(void **state)
 	assert_string_equal(line, "step: c");
 }
 
+/* Parked streams touch nothing, whatever the NIC does; then they go on where they stood. */
+static void
+park_and_resume(void **state)
+{
+	struct crl_stream_cfg s[QUEUES];
+	struct crl_engine_run *run;
+	struct crl_engine_cfg cfg;
+	struct crl_err err;
+	uint8_t f[64] = {1, 2, 3};
+	uint64_t before, i;
+
+	open_all(3);
+	config(&cfg, s, 3, "io");
+	cfg.nr_threads = 2;
+	assert_int_equal(crl_engine_start(&cfg, &run, &err), 0);
+	feed(3, 500);
+	assert_int_equal(crl_engine_park(run, 5 * S_NS, &err), 0);
+	assert_int_equal(crl_engine_park(run, 5 * S_NS, &err), 0); /* as often as one likes */
+	before = nic[0].q.rq.ci;
+	for (i = 0; i < 8; i++)
+		fake_receive(&nic[0], f, 64);
+	for (i = crl_now_ns() + S_NS / 50; crl_now_ns() < i;)
+		fake_doorbell(&nic[0]);
+	assert_int_equal(nic[0].q.rq.ci, before);
+	assert_int_equal(crl_engine_resume(run, &err), 0);
+	for (i = crl_now_ns() + 20 * S_NS; nic[0].frames < 508 && crl_now_ns() < i;) {
+		fake_doorbell(&nic[0]);
+		fake_send(&nic[0], 64);
+	}
+	assert_int_equal(nic[0].frames, 508);
+	assert_int_equal(crl_engine_park(run, 5 * S_NS, &err), 0);
+	assert_int_equal(crl_engine_stop(run, 5 * S_NS, &err), 0); /* also from there */
+	close_all(3);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(park_and_resume),
 		cmocka_unit_test(host_threads),
 		cmocka_unit_test(own_threads),
 		cmocka_unit_test(refusals),
