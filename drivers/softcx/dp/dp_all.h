@@ -28,6 +28,13 @@
 #include "objects.h"
 #include "control.h"
 #include "patient.h"
+#include "crew.h"
+#include "worker.h"
+#include "worker_send.h"
+#include "worker_steer.h"
+#include "worker_receive.h"
+#include "worker_alone.h"
+#include "worker_turn.h"
 #include "remote.h"
 
 #endif /* SCX_DP_ALL_H */

@@ -103,6 +103,7 @@ scx_sq_set(struct scx_dp *dp, const struct scx_dp_sq *q)
 	sq->q = *q;
 	sq->cq = cq;
 	sq->used = 1;
+	cq->users++;
 	scx_pages_rebuild(dp);
 	return 0;
 }
@@ -157,6 +158,7 @@ scx_rq_set(struct scx_dp *dp, const struct scx_dp_rq *q)
 	rq->q = *q;
 	rq->cq = cq;
 	rq->used = 1;
+	cq->users++;
 	scx_steer_changed(dp);
 	return 0;
 }
@@ -306,9 +308,11 @@ scx_object_del(struct scx_dp *dp, enum scx_dp_op op, uint32_t num)
 	} else if (op == SCX_DP_SQ_DEL && sq != NULL) {
 		scx_run_remove(dp, sq);
 		sq->used = 0;
+		sq->cq->users--;
 		scx_pages_rebuild(dp);
 	} else if (op == SCX_DP_RQ_DEL && rq != NULL) {
 		rq->used = 0;
+		rq->cq->users--;
 		scx_steer_changed(dp);
 	} else if (op == SCX_DP_TIR_DEL && dp->tir_used[slot] && dp->tir[slot].tirn == num) {
 		dp->tir_used[slot] = 0;

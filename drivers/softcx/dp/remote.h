@@ -15,6 +15,7 @@
 #include "batch.h"
 #include "control.h"
 #include "patient.h"
+#include "worker_turn.h"
 
 #define SCX_REMOTE_RINGS   256u /* doorbells on their way; all powers of two */
 #define SCX_REMOTE_FRAMES  128u /* frames on their way, each direction */
@@ -43,6 +44,7 @@ struct scx_remote {
 	uint32_t turnaround; /* 1: what is sent is received on this port; constant */
 	uint32_t patient;    /* 1: a frame without a place waits; constant */
 	uint32_t what;	     /* enum scx_remote_what, of the command */
+	uint32_t pages;	     /* doorbell pages that queues have named so far */
 	struct scx_dp_cmd cmd;
 	struct scx_remote_ring ring[SCX_REMOTE_RINGS];
 	struct scx_remote_frame rx[SCX_REMOTE_FRAMES];
@@ -264,7 +266,7 @@ scx_remote_turn(struct scx_remote_step *s)
 	uint32_t rx = scx_ld32(&r->rx_pi);
 	unsigned work;
 
-	dp->clock = scx_ld64(&r->clock);
+	scx_st64(&dp->clock, scx_ld64(&r->clock));
 	if (seq != s->cmd_done || ring != s->ring_ci || rx != s->rx_ci)
 		scx_fence_acquire(); /* pairs with the host's fill before it raised the index */
 	work = scx_remote_command(s, seq);
@@ -283,6 +285,62 @@ scx_remote_turn(struct scx_remote_step *s)
 		scx_st64(&r->work, s->work);
 		scx_st64(&r->alive, s->turns);
 	}
+	return work;
+}
+
+/*
+ * Beside a crew: send doorbells that the host found in its pages go on to the registers that the
+ * workers look at, where a later one may overwrite an earlier one, as in any register. Returns
+ * where it stopped: at one that is not a worker's affair.
+ */
+SCX_SLOW uint32_t
+scx_remote_forward(struct scx_remote_step *s, uint32_t pi)
+{
+	struct scx_dp *dp = s->dp;
+	uint32_t from = s->ring_ci, r;
+
+	for (; s->ring_ci != pi; s->ring_ci++) {
+		const struct scx_remote_ring *e = &s->r->ring[s->ring_ci % SCX_REMOTE_RINGS];
+		uint32_t page = e->page;
+
+		if (page >= dp->nr_uar_pages || e->arm || dp->page[page].sq == SCX_NONE)
+			break;
+		for (r = 0; r < SCX_SEND_REGS - 1u; r++)
+			if (scx_ld64(scx_wreg(dp, page, r)) == 0)
+				break;
+		scx_st64_release(scx_wreg(dp, page, r), e->raw);
+	}
+	if (from != s->ring_ci) {
+		scx_fence_release(); /* pairs with the host's reuse of the slots */
+		scx_st32(&s->r->ring_ci, s->ring_ci);
+	}
+	return s->ring_ci;
+}
+
+/* A turn beside a crew: alone for what is the host's, and not at all when there is nothing. */
+SCX_FN unsigned
+scx_remote_crew_turn(struct scx_remote_step *s, struct scx_crew *crew)
+{
+	struct scx_remote *r = s->r;
+	uint32_t seq = scx_ld32(&r->cmd_seq), ring = scx_ld32(&r->ring_pi);
+	unsigned work = 0;
+
+	scx_st64(&s->dp->clock, scx_ld64(&r->clock));
+	if (ring != s->ring_ci) {
+		scx_fence_acquire(); /* pairs with the host's fill before it raised the index */
+		work = ring - s->ring_ci;
+		work -= ring - scx_remote_forward(s, ring);
+	}
+	if (seq != s->cmd_done || ring != s->ring_ci || scx_ld32(&r->rx_pi) != s->rx_ci ||
+		scx_ld32(&s->dp->nr_reports) != 0 || scx_ld32(&s->dp->run_nr) != 0) {
+		if (!scx_crew_alone(crew, SCX_GONE))
+			return work;
+		work += scx_remote_turn(s);
+		scx_crew_together(crew);
+		return work;
+	}
+	if ((s->turns++ & 15u) == 0)
+		scx_st64(&r->alive, s->turns);
 	return work;
 }
 

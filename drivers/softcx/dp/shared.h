@@ -33,6 +33,12 @@ scx_ld32(const void *p)
 	return *(const volatile uint32_t *)p;
 }
 
+CRL_FN uint16_t
+scx_ld16(const void *p)
+{
+	return *(const volatile uint16_t *)p;
+}
+
 CRL_FN uint64_t
 scx_ld64(const void *p)
 {
@@ -110,6 +116,80 @@ scx_fence_release(void)
 	__threadfence_system();
 #else
 	__atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
+/* Both, and a store before a load of something else: two parties that each tell and then look. */
+CRL_FN void
+scx_fence_both(void)
+{
+#if defined(__CUDA_ARCH__)
+	__threadfence_system();
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* Puts is where was stood; acquire, so that a lock's holder sees what the last one did. */
+CRL_FN bool
+scx_cas32(uint32_t *p, uint32_t was, uint32_t is)
+{
+#if defined(__CUDA_ARCH__)
+	uint32_t old;
+
+	__asm__ volatile("atom.acquire.gpu.cas.b32 %0, [%1], %2, %3;"
+			 : "=r"(old)
+			 : "l"(p), "r"(was), "r"(is)
+			 : "memory");
+	return old == was;
+#else
+	return __atomic_compare_exchange_n(
+		p, &was, is, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Counters that several add to. */
+CRL_FN void
+scx_add64(uint64_t *p, uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+	atomicAdd((unsigned long long *)p, (unsigned long long)v);
+#else
+	__atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Sixteen bytes in one access on a GPU, at an address that is a multiple of 16; relaxed. */
+struct scx_16 {
+	CRL_ALIGNAS(16) uint64_t q[2];
+};
+
+CRL_FN struct scx_16
+scx_ld128(const void *p)
+{
+	struct scx_16 v;
+
+#if defined(__CUDA_ARCH__)
+	__asm__ volatile("ld.volatile.v2.u64 {%0, %1}, [%2];"
+			 : "=l"(v.q[0]), "=l"(v.q[1])
+			 : "l"(p)
+			 : "memory");
+#else
+	v.q[0] = scx_ld64(p);
+	v.q[1] = scx_ld64((const uint8_t *)p + 8);
+#endif
+	return v;
+}
+
+CRL_FN void
+scx_st128(void *p, struct scx_16 v)
+{
+#if defined(__CUDA_ARCH__)
+	__asm__ volatile("st.volatile.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(v.q[0]), "l"(v.q[1])
+			 : "memory");
+#else
+	*(volatile uint64_t *)p = v.q[0];
+	*(volatile uint64_t *)((uint8_t *)p + 8) = v.q[1];
 #endif
 }
 

@@ -32,6 +32,7 @@ struct scx_cq {
 	uint8_t used, failed;
 	uint8_t armed;	   /* 0 no, 1 next CQE, 2 next solicited or error CQE */
 	uint8_t init_told; /* CQ_NOT_INIT was reported */
+	uint32_t users;	   /* queues that complete into it */
 };
 
 struct scx_sq {

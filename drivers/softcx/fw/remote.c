@@ -63,6 +63,7 @@ watch_page(struct scx_nic *nic, uint32_t page)
 		(void)scx_take64(uar + CRL_UAR_BF_REG + r * CRL_UAR_BF_REG_BYTES);
 	x->named[page] = 1;
 	x->page[x->nr_pages++] = page;
+	scx_st32(&x->r->pages, x->nr_pages);
 }
 
 void

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NIC step as a kernel, beside the engine on the same GPU: one lane of one block turns the data
- * path of ../dp over tables in GPU memory. Built into libsoftcx_cuda, which the interposer loads
+ * The NIC step as a kernel, beside the engine on the same GPU or on another one: the data path of
+ * ../dp over tables in GPU memory. Block 0 answers the host, with one lane; on a loopback port each
+ * further block is a worker of ../dp/crew.h, one warp, and there are as many as queues have pages
+ * (up to WORKERS). Built into libsoftcx_cuda, which the interposer loads
  * when a GPU is asked for; libsoftcx itself knows no CUDA. See ../step.h.
  *
  * The kernel runs in slices of SLICE_NS and is started again by the host's half at its next turn.
@@ -23,7 +25,9 @@
 
 #define SLICE_NS    2000000u /* a fifth of what an engine may take to stop */
 #define ALIVE_NS    10000000000ull
-#define CLOCK_TURNS 16u /* between two looks at the clock */
+#define CLOCK_TURNS 16u	 /* between two looks at the clock */
+#define WORKERS	    264u /* two a multiprocessor of the largest GPUs */
+#define IDLE_TURNS  64u	 /* of a worker before it lets others have its issue slots */
 
 struct cuda_step {
 	struct scx_step step;
@@ -31,6 +35,8 @@ struct cuda_step {
 	cudaStream_t stream;
 	struct scx_remote_step *s; /* in GPU memory, as are dp and uar */
 	struct scx_dp *dp;
+	struct scx_crew *crew;
+	uint32_t workers; /* of the last launch */
 	void *uar;
 	uint64_t launches;
 	cudaError_t error; /* the first; nothing is launched after it */
@@ -40,11 +46,19 @@ struct cuda_step {
 static int pin_device; /* of the steps: host memory is registered in its context */
 
 __global__ void
-init_kernel(struct scx_remote_step *s, struct scx_dp *dp, struct scx_remote *r, void *uar,
-	uint32_t nr_uar_pages, uint64_t seed)
+init_kernel(struct scx_remote_step *s, struct scx_dp *dp, struct scx_crew *crew,
+	struct scx_remote *r, void *uar, uint32_t nr_uar_pages, uint64_t seed)
 {
 	scx_state_init(dp, uar, nr_uar_pages, seed);
 	scx_remote_init(s, dp, r);
+	scx_crew_init(crew, 0);
+}
+
+/* Between two slices: so many workers from now on. */
+__global__ void
+crew_kernel(struct scx_crew *crew, uint32_t nr)
+{
+	crew->nr = nr;
 }
 
 __device__ uint64_t
@@ -56,19 +70,51 @@ now_ns(void)
 	return ns;
 }
 
-__global__ void
-step_kernel(struct scx_remote_step *s, uint64_t slice_ns)
+/* Block 0, one lane: the host's commands, and all that workers leave to it. */
+__device__ void
+answer(struct scx_remote_step *s, struct scx_crew *crew, uint64_t end)
 {
-	uint64_t end = now_ns() + slice_ns;
 	uint32_t i;
 
-	if (threadIdx.x != 0)
-		return;
 	do {
-		for (i = 0; i < CLOCK_TURNS; i++)
-			scx_remote_turn(s);
+		for (i = 0; i < CLOCK_TURNS; i++) {
+			if (crew->nr == 0)
+				scx_remote_turn(s);
+			else
+				scx_remote_crew_turn(s, crew);
+		}
 	} while (now_ns() < end && scx_ld32(&s->r->leave) == 0);
 	s->r->stats = s->dp->stats; /* whatever comes next, the host knows these */
+}
+
+__device__ void
+work(struct scx_worker *k, struct scx_remote_step *s, struct scx_crew *crew, uint64_t end)
+{
+	const struct crl_warp *w = NULL;
+	uint32_t i, idle = 0;
+
+	scx_worker_begin(k, s->dp, crew, blockIdx.x - 1u);
+	do {
+		for (i = 0; i < CLOCK_TURNS; i++) {
+			idle = scx_worker_turn(w, k) != 0 ? 0 : idle + 1u;
+			if (idle > IDLE_TURNS)
+				__nanosleep(100);
+		}
+		/* lane 0's clock is the warp's */
+	} while (__shfl_sync(~0u, now_ns() < end, 0));
+	scx_worker_end(k);
+}
+
+__global__ void
+step_kernel(struct scx_remote_step *s, struct scx_crew *crew, uint64_t slice_ns)
+{
+	__shared__ struct scx_worker worker;
+	uint64_t end = now_ns() + slice_ns;
+
+	if (blockIdx.x != 0)
+		work(&worker, s, crew, end);
+	else if (threadIdx.x == 0)
+		answer(s, crew, end);
 }
 
 static cudaError_t
@@ -79,6 +125,17 @@ fail(struct cuda_step *c, cudaError_t e, const char *what)
 		snprintf(c->why, sizeof(c->why), "%s: %s", what, cudaGetErrorString(e));
 	}
 	return e;
+}
+
+/* Frames from and to the host's wire are handed over by one lane; workers are for a loopback. */
+static uint32_t
+workers_wanted(const struct cuda_step *c)
+{
+	uint32_t n = scx_ld32(&c->step.remote->pages);
+
+	if (!c->step.remote->turnaround)
+		return 0;
+	return n < WORKERS ? n : WORKERS;
 }
 
 static int
@@ -97,7 +154,11 @@ step_keep(void *arg)
 		return 0;
 	if (fail(c, e, "the kernel") != cudaSuccess)
 		return -EIO;
-	step_kernel<<<1, 32, 0, c->stream>>>(c->s, SLICE_NS);
+	if (workers_wanted(c) != c->workers) {
+		c->workers = workers_wanted(c);
+		crew_kernel<<<1, 1, 0, c->stream>>>(c->crew, c->workers);
+	}
+	step_kernel<<<1u + c->workers, 32, 0, c->stream>>>(c->s, c->crew, SLICE_NS);
 	c->launches++;
 	return fail(c, cudaGetLastError(), "launch") == cudaSuccess ? 0 : -EIO;
 }
@@ -115,6 +176,7 @@ step_free(struct cuda_step *c)
 		cudaFreeHost(c->step.remote);
 	cudaFree(c->s);
 	cudaFree(c->dp);
+	cudaFree(c->crew);
 	cudaFree(c->uar);
 	if (c->stream)
 		cudaStreamDestroy(c->stream);
@@ -140,7 +202,7 @@ check_fit(struct cuda_step *c, int *sms)
 	int per_sm = 0;
 	cudaError_t e = cudaDeviceGetAttribute(sms, cudaDevAttrMultiProcessorCount, c->device);
 
-	/* Loads the kernel now: loading it later could wait for an engine that waits for it. */
+	/* Loads the kernels now: loading them later could wait for an engine that waits for it. */
 	if (e == cudaSuccess)
 		e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, step_kernel, 32, 0);
 	if (e == cudaSuccess && (per_sm < 1 || *sms < 2))
@@ -161,14 +223,19 @@ make(struct cuda_step *c, const struct scx_step_cfg *cfg)
 		fail(c, cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "stream") ||
 		fail(c, cudaMalloc((void **)&c->s, sizeof(*c->s)), "cudaMalloc") ||
 		fail(c, cudaMalloc((void **)&c->dp, sizeof(*c->dp)), "cudaMalloc") ||
+		fail(c, cudaMalloc((void **)&c->crew, sizeof(*c->crew)), "cudaMalloc") ||
+		fail(c, cudaMemset(c->crew, 0, sizeof(*c->crew)), "cudaMemset") ||
 		fail(c, cudaMalloc(&c->uar, uar), "cudaMalloc") ||
 		fail(c, cudaMemset(c->uar, 0, uar), "cudaMemset") ||
-		fail(c, cudaHostAlloc((void **)&c->step.remote, sizeof(struct scx_remote),
-				cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc"))
+		fail(c,
+			cudaHostAlloc((void **)&c->step.remote, sizeof(struct scx_remote),
+				cudaHostAllocMapped | cudaHostAllocPortable),
+			"cudaHostAlloc"))
 		return c->error;
 	memset(c->step.remote, 0, sizeof(*c->step.remote));
+	crew_kernel<<<1, 1, 0, c->stream>>>(c->crew, 0);
 	init_kernel<<<1, 1, 0, c->stream>>>(
-		c->s, c->dp, c->step.remote, c->uar, cfg->nr_uar_pages, cfg->seed);
+		c->s, c->dp, c->crew, c->step.remote, c->uar, cfg->nr_uar_pages, cfg->seed);
 	fail(c, cudaGetLastError(), "launch");
 	fail(c, cudaStreamSynchronize(c->stream), "the first kernel");
 	snprintf(c->where, sizeof(c->where), "a kernel on GPU %d (%.64s)", c->device, prop.name);
@@ -250,8 +317,8 @@ cuda_pin(void *addr, size_t bytes, char *err, size_t err_bytes)
 {
 	void *dev = NULL;
 	int before = enter();
-	cudaError_t e = cudaHostRegister(
-		addr, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+	cudaError_t e =
+		cudaHostRegister(addr, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
 
 	if (e == cudaErrorHostMemoryAlreadyRegistered) {
 		cudaGetLastError();
@@ -281,5 +348,5 @@ cuda_unpin(void *addr)
 	return e == cudaSuccess ? 0 : -EIO;
 }
 
-extern "C" __attribute__((visibility("default"))) const struct scx_cuda scx_cuda = {
-	SCX_CUDA_ABI, cuda_step_new, cuda_uar, cuda_pin, cuda_unpin};
+extern "C" __attribute__((visibility("default")))
+const struct scx_cuda scx_cuda = {SCX_CUDA_ABI, cuda_step_new, cuda_uar, cuda_pin, cuda_unpin};

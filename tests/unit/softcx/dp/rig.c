@@ -55,6 +55,7 @@ rig_new(uint64_t seed)
 	c.u.mkey.base = r->mem;
 	c.u.mkey.local_write = 1;
 	assert_int_equal(scx_dp_apply(r->dp, &c), 0);
+	rig_crew_forget();
 	return r;
 }
 
@@ -205,7 +206,8 @@ rig_step(struct rig *r, struct scx_wire *w)
 	unsigned i;
 
 	for (i = 0; i < 10000; i++) {
-		unsigned work = scx_dp_step(r->dp, w, 64);
+		unsigned work = w == NULL && rig_has_crew() ? rig_crew_step(r->dp)
+							    : scx_dp_step(r->dp, w, 64);
 
 		while (scx_dp_take_report(r->dp, &rep)) {
 			if (rep.kind == SCX_DP_REFUSED)

@@ -94,6 +94,11 @@ void rig_rq_post(struct rig_rq *rq, uint32_t base, uint32_t size, uint32_t nr);
 
 /* Step until idle, collecting reports. */
 void rig_step(struct rig *r, struct scx_wire *w);
+/* rig_crew.c: whether workers step, what they do in one step, and WQEs they did not do alone. */
+bool rig_has_crew(void);
+void rig_crew_forget(void);
+unsigned rig_crew_step(struct scx_dp *dp);
+uint64_t rig_crew_plain(void);
 /* Next CQE of the driver's, or NULL; taken, the record is written. */
 const uint8_t *rig_cqe(struct rig_cq *cq);
 uint16_t rig_cqe_counter(const uint8_t *cqe);
