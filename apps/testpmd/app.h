@@ -42,7 +42,8 @@ struct crl_tp_port {
 	int numa_node;
 	uint32_t nr_queues;
 	struct crl_tp_queue *queues;
-	struct crl_flow *flow;
+	struct crl_flow *flows[CRL_TP_QUEUES_MAX]; /* one for all queues, or one each */
+	uint32_t nr_flows;
 	struct crl_tp_counts base;     /* of NIC statistics: at the last clear */
 	struct crl_tp_counts fwd_base; /* of forward statistics: at the last start or clear */
 	struct crl_tp_counts shown;    /* at the last print, for rates */

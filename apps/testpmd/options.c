@@ -35,6 +35,7 @@ const char crl_tp_usage[] =
 	"  --gpu=NAME           gpudev that holds rings and buffers, e.g. gpu_crl_cuda0; or host\n"
 	"  --rings=gpu|host     where rings are (default gpu with --gpu, else host)\n"
 	"  --tx-inline=N        frames of up to N bytes travel in the send ring (default 0)\n"
+	"  --in-flight=N        stamp: frames that go round on each queue (default 64)\n"
 	"  --cpu-queues=N       queues of net_mlx5 beside ours; ours then take IPv4 UDP only\n"
 	"  --duration=S         end after S seconds (fractions allowed)\n"
 	"  --json=FILE          write a report at the end\n"
@@ -61,6 +62,7 @@ enum {
 	OPT_GPU,
 	OPT_RINGS,
 	OPT_TX_INLINE,
+	OPT_IN_FLIGHT,
 	OPT_CPU_QUEUES,
 	OPT_DURATION,
 	OPT_JSON,
@@ -91,6 +93,7 @@ static const struct option words[] = {
 	{"gpu", required_argument, NULL, OPT_GPU},
 	{"rings", required_argument, NULL, OPT_RINGS},
 	{"tx-inline", required_argument, NULL, OPT_TX_INLINE},
+	{"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
 	{"cpu-queues", required_argument, NULL, OPT_CPU_QUEUES},
 	{"duration", required_argument, NULL, OPT_DURATION},
 	{"json", required_argument, NULL, OPT_JSON},
@@ -194,6 +197,9 @@ number_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err
 		return crl_tp_number(err, "nb-cores", arg, 1, CRL_TP_CORES_MAX, &o->nb_cores);
 	case OPT_FLOWS:
 		return crl_tp_number(err, "flowgen-flows", arg, 1, 1u << 20, &o->engine_opts.flows);
+	case OPT_IN_FLIGHT:
+		return crl_tp_number(err, "in-flight", arg, 1, CRL_DEPTH_MAX,
+			&o->engine_opts.in_flight);
 	case OPT_PERIOD:
 		return crl_tp_number(err, "stats-period", arg, 0, 86400, &o->stats_period_s);
 	case OPT_CPU_QUEUES:

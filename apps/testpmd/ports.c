@@ -147,20 +147,42 @@ dereg:
 	return ret;
 }
 
+/* stamp: what a queue sends comes back to it, by its UDP port. */
+static int
+steer_back(struct crl_tp_app *app, struct crl_tp_port *p, struct crl_err *err)
+{
+	struct crl_match match = {.size = sizeof(match),
+		.fields = CRL_MATCH_IPV4 | CRL_MATCH_UDP | CRL_MATCH_DST_PORT};
+	int ret = 0;
+
+	for (uint32_t i = 0; i < p->nr_queues && ret == 0; i++) {
+		match.dst_port = (uint16_t)(app->opt.engine_opts.dst_port + i);
+		ret = crl_flow_add(
+			p->port, &match, &p->queues[i].queue, 1, &p->flows[p->nr_flows], err);
+		p->nr_flows += ret == 0;
+	}
+	return ret;
+}
+
 /* All packets to our queues; beside CPU queues only IPv4 UDP, so that each side has something. */
 static int
 steer(struct crl_tp_app *app, struct crl_tp_port *p, struct crl_err *err)
 {
 	struct crl_match match = {.size = sizeof(match)};
 	struct crl_queue *queues[CRL_TP_QUEUES_MAX];
+	int ret;
 
 	if (!(app->opt.engine->needs & CRL_Q_RX))
 		return 0;
+	if (strcmp(app->opt.engine->name, "stamp") == 0)
+		return steer_back(app, p, err);
 	if (app->opt.cpu_queues != 0)
 		match.fields = CRL_MATCH_IPV4 | CRL_MATCH_UDP;
 	for (uint32_t i = 0; i < p->nr_queues; i++)
 		queues[i] = p->queues[i].queue;
-	return crl_flow_add(p->port, &match, queues, p->nr_queues, &p->flow, err);
+	ret = crl_flow_add(p->port, &match, queues, p->nr_queues, &p->flows[0], err);
+	p->nr_flows = ret == 0;
+	return ret;
 }
 
 static void
@@ -179,8 +201,8 @@ port_close(struct crl_tp_port *p, struct crl_err *err)
 	struct crl_err e = {0};
 	int ret = 0;
 
-	if (p->flow != NULL)
-		keep_first(&ret, err, crl_flow_del(p->flow, &e), &e);
+	while (p->nr_flows > 0)
+		keep_first(&ret, err, crl_flow_del(p->flows[--p->nr_flows], &e), &e);
 	for (uint32_t i = p->nr_queues; i-- > 0;) {
 		keep_first(&ret, err, crl_port_detach(p->port, p->queues[i].queue, &e), &e);
 		keep_first(&ret, err, crl_queue_destroy(p->queues[i].queue, &e), &e);

@@ -56,6 +56,10 @@ queue_report(const struct crl_tp_app *app, const struct crl_tp_queue *q, uint32_
 	put_u64(o, "tx_doorbells", s.tx_doorbells);
 	put_u64(o, "tx_completions", s.tx_completions);
 	put_u64(o, "tx_full_waits", s.tx_full_waits);
+	if (strcmp(app->opt.engine->name, "stamp") == 0) {
+		put_u64(o, "torn", s.torn);
+		put_u64(o, "out_of_place", s.missed);
+	}
 	if (s.rtt_count != 0) {
 		put_u64(o, "rtt_count", s.rtt_count);
 		put_u64(o, "rtt_min_ns", s.rtt_min_ns);
