@@ -72,7 +72,9 @@ done
 [ ! -e "$b/lib/librte_gpu_crl.so" ] || ln -s ../librte_gpu_crl.so "$b/lib/pmds/librte_gpu_crl.so"
 
 # Tests that are programs, and are not installed.
-cp "$build/tests/gpu/cuda_memory" "$b/bin/"
+for t in cuda_memory cuda_calls; do
+	[ ! -e "$build/tests/gpu/$t" ] || cp "$build/tests/gpu/$t" "$b/bin/"
+done
 
 # The closure of all of them, less what glibc and the GPU driver bring on any machine.
 for f in "$b"/bin/* "$b"/lib/*.so*; do

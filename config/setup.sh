@@ -51,6 +51,8 @@ packages=(
 	python3 clang-format procps util-linux git
 	# libFuzzer and the sanitizers' run-time parts for clang, and names in their reports
 	libclang-rt-dev llvm
+	# to compile for arm64 as well
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 	# to fetch the driver headers, and what the guests of tests/guest need
 	dpkg-dev xz-utils ca-certificates debootstrap
 )
