@@ -157,7 +157,7 @@ stamp_check(const struct crl_stream *s, struct crl_err *err)
 	if (rc == 0 && s->rx != s->tx)
 		return crl_err_set(err, -EINVAL, STEP, "forward each port to itself",
 			"stamp: frames of queue %u leave by another", s->rx->index);
-	if (rc == 0 && s->opts.in_flight > depth)
+	if (rc == 0 && s->opts.in_flight > depth / 2u)
 		return crl_err_set(err, -EINVAL, STEP, "use a deeper receive ring or fewer frames",
 			"stamp: %u frames under way, and a ring of %llu", s->opts.in_flight,
 			(unsigned long long)depth);

@@ -40,10 +40,10 @@ struct loop {
 	struct crl_ctl *ctl;	     /* [queues] */
 	struct loop_words *words;
 	cudaStream_t nic_stream;
+	uint32_t *gone; /* on the NIC's GPU: engine blocks that have left, or 1: the host says so */
 	/* fused only */
 	struct crl_stream *streams; /* [queues] on the GPU */
 	struct crl_queue_dev *dev_queues;
-	uint32_t *gone; /* on the GPU: engine blocks that have left */
 	char *err;
 	size_t err_bytes;
 };

@@ -174,10 +174,7 @@ fused_streams(struct loop *l)
 		return -ENOMEM;
 	cudaSetDevice(l->engine_gpu);
 	ok = loop_cuda(l, cudaMalloc((void **)&l->streams, n * sizeof(*s)), "cudaMalloc") &&
-	     loop_cuda(
-		     l, cudaMalloc((void **)&l->dev_queues, n * sizeof(*l->queue)), "cudaMalloc") &&
-	     loop_cuda(l, cudaMalloc((void **)&l->gone, sizeof(*l->gone)), "cudaMalloc") &&
-	     loop_cuda(l, cudaMemset(l->gone, 0, sizeof(*l->gone)), "cudaMemset");
+	     loop_cuda(l, cudaMalloc((void **)&l->dev_queues, n * sizeof(*l->queue)), "cudaMalloc");
 	for (i = 0; i < n && ok; i++) {
 		s[i].rx = s[i].tx = &l->dev_queues[i];
 		s[i].ctl = &l->ctl[i];
@@ -356,12 +353,13 @@ defaults(struct loop *l, const struct crl_loop_cfg *cfg)
 	l->engine_gpu = c->engine_gpu;
 	if (c->queues > CRL_LOOP_QUEUES_MAX || c->frame < 64u || c->frame > 9600u ||
 		1u << l->log_depth != c->depth || c->depth > CRL_DEPTH_MAX || c->depth < 64u ||
-		c->in_flight > c->depth || c->burst > CRL_BURST_MAX || c->workers > 512u ||
+		c->in_flight > c->depth / 2u || c->burst > CRL_BURST_MAX || c->workers > 512u ||
 		c->workers * 8u < c->queues || (c->packets != 0 && c->packets < c->in_flight)) {
 		snprintf(l->err, l->err_bytes,
 			"1 to %u queues, frames of 64 to 9600 bytes, rings of a power of two from "
 			"64 to "
-			"%u, at most so many packets under way and at least so many to send, a "
+			"%u, at most half as many packets under way and at least so many to send, "
+			"a "
 			"worker "
 			"for 8 queues",
 			CRL_LOOP_QUEUES_MAX, CRL_DEPTH_MAX);

@@ -18,10 +18,20 @@
 #define TURNS	   16u /* of a worker between two looks at the word that ends it */
 #define IDLE_TURNS 64u /* before it lets others have its issue slots */
 
-/* All lanes: turns until *leave, of host memory, or *gone has reached all. */
+/* Host memory is far, and many who look at it keep others from it: one worker looks now and then,
+ * and tells the others. */
+static __device__ uint32_t
+ended(struct loop_words *words, uint32_t *gone, uint32_t all, uint32_t me)
+{
+	if (words && me == 0 && scx_ld32(&words->leave) != 0)
+		scx_st32(gone, all);
+	return scx_ld32(gone) == all;
+}
+
+/* All lanes: turns until *gone, in GPU memory, is all. */
 static __device__ void
-work(struct scx_worker *k, struct scx_dp *dp, struct scx_crew *crew, uint32_t me, uint32_t *leave,
-	const uint32_t *gone, uint32_t all)
+work(struct scx_worker *k, struct scx_dp *dp, struct scx_crew *crew, uint32_t me,
+	struct loop_words *words, uint32_t *gone, uint32_t all)
 {
 	const struct crl_warp *w = NULL;
 	uint32_t i, idle = 0, end;
@@ -33,21 +43,19 @@ work(struct scx_worker *k, struct scx_dp *dp, struct scx_crew *crew, uint32_t me
 			if (idle > IDLE_TURNS)
 				__nanosleep(100);
 		}
-		/* host memory is far: only who has nothing to do looks, and one worker now and then
-		 */
-		end = gone ? scx_ld32(gone) == all : idle != 0 && scx_ld32(leave) != 0;
+		end = ended(words, gone, all, me);
 	} while (__shfl_sync(~0u, end, 0) == 0);
 	scx_worker_end(k);
 }
 
 static __global__ void
-nic_kernel(struct scx_dp *dp, struct scx_crew *crew, struct loop_words *words)
+nic_kernel(struct scx_dp *dp, struct scx_crew *crew, struct loop_words *words, uint32_t *gone)
 {
 	__shared__ struct scx_worker worker;
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		scx_st32(&words->alive, 1);
-	work(&worker, dp, crew, blockIdx.x, &words->leave, NULL, 0);
+	work(&worker, dp, crew, blockIdx.x, words, gone, 1);
 }
 
 /* The first blocks are engines, a queue each; the others step the NIC until all of those left. */
@@ -221,7 +229,9 @@ send_tables(struct loop *l, struct scx_dp *dp)
 	scx_crew_init(crew, l->cfg.workers);
 	ok = loop_cuda(l, cudaSetDevice(l->nic_gpu), "cudaSetDevice") &&
 	     loop_cuda(l, cudaMalloc((void **)&l->dp, sizeof(*dp)), "cudaMalloc") &&
-	     loop_cuda(l, cudaMalloc((void **)&l->crew, sizeof(*crew)), "cudaMalloc");
+	     loop_cuda(l, cudaMalloc((void **)&l->crew, sizeof(*crew)), "cudaMalloc") &&
+	     loop_cuda(l, cudaMalloc((void **)&l->gone, sizeof(*l->gone)), "cudaMalloc") &&
+	     loop_cuda(l, cudaMemset(l->gone, 0, sizeof(*l->gone)), "cudaMemset");
 	if (ok) {
 		move_tables(dp, l->dp, l->uar);
 		ok = loop_cuda(l, cudaMemcpy(l->dp, dp, sizeof(*dp), cudaMemcpyHostToDevice),
@@ -283,7 +293,7 @@ loop_nic_start(struct loop *l)
 		!loop_cuda(l, cudaStreamCreateWithFlags(&l->nic_stream, cudaStreamNonBlocking),
 			"stream"))
 		return -EIO;
-	nic_kernel<<<l->cfg.workers, 32, 0, l->nic_stream>>>(l->dp, l->crew, l->words);
+	nic_kernel<<<l->cfg.workers, 32, 0, l->nic_stream>>>(l->dp, l->crew, l->words, l->gone);
 	return loop_cuda(l, cudaGetLastError(), "launch the NIC's kernel") ? 0 : -EIO;
 }
 

@@ -159,6 +159,14 @@ scx_add64(uint64_t *p, uint64_t v)
 #endif
 }
 
+/* For the loop that follows, on a GPU. */
+#if defined(__CUDA_ARCH__)
+#define SCX_PRAGMA(x) _Pragma(#x)
+#define SCX_UNROLL(n) SCX_PRAGMA(unroll n)
+#else
+#define SCX_UNROLL(n)
+#endif
+
 /* Sixteen bytes in one access on a GPU, at an address that is a multiple of 16; relaxed. */
 struct scx_16 {
 	CRL_ALIGNAS(16) uint64_t q[2];

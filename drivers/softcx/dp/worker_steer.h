@@ -25,8 +25,10 @@ scx_wsum_rest(const uint8_t *p, uint32_t len)
 	uint64_t sum = 0;
 	uint32_t at;
 
+	/* behind the acquire of the doorbell plain loads will do, several at a time */
+	SCX_UNROLL(8)
 	for (at = SCX_WORKER_FRAME; at + 16u <= len; at += 16u) {
-		struct scx_16 v = scx_ld128(p + at);
+		struct scx_16 v = *(const struct scx_16 *)(p + at);
 
 		sum += (v.q[0] & 0xffffffffu) + (v.q[0] >> 32) + (v.q[1] & 0xffffffffu) +
 		       (v.q[1] >> 32);
@@ -162,6 +164,7 @@ scx_wsteer(const struct crl_warp *w, struct scx_worker *k, struct scx_wlane *x)
 			miss[CRL_AT(lane)] = 1;
 	}
 	missing = crl_warp_ballot(miss);
+	crl_warp_sync();		     /* all have read k->last */
 	while (SCX_UNLIKELY(missing != 0)) { /* bound: the lanes */
 		at = crl_lowest(missing);
 		CRL_EACH_LANE(w, lane)
