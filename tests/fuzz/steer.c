@@ -149,6 +149,10 @@ make_mask(struct it *it, uint8_t *mask)
 
 	scx_layout_mask(SCX_LAYOUT_MATCH_LYR_2_4, known);
 	memset(mask, 0, 64);
+	if (fz_u8(&it->f) & 1) { /* the byte that frames differ in, so that tables meet in it */
+		mask[13] = 0xff;
+		return;
+	}
 	for (uint32_t n = fz_u8(&it->f) & 3u; n > 0; n--) {
 		uint32_t i = at[fz_below(&it->f, sizeof(at))];
 

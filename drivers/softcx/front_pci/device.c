@@ -4,6 +4,8 @@
  * that is raised before its eventfd came is raised then.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,7 +29,8 @@ irq(void *arg, uint32_t vector)
 		d->irq_pending[vector] = true;
 		return;
 	}
-	if (write(d->irq[vector], &one, sizeof(one)) != (ssize_t)sizeof(one))
+	/* EAGAIN: nobody took the ones before, so that it is raised already. */
+	if (write(d->irq[vector], &one, sizeof(one)) != (ssize_t)sizeof(one) && errno != EAGAIN)
 		scx_log(d->cfg.name, "interrupt %u: %s", vector, strerror(errno));
 }
 
@@ -187,11 +190,31 @@ pci_dev_fini(struct pci_dev *d)
 	d->uar = d->in = d->out = NULL;
 }
 
+/*
+ * A pipe that nobody reads, a socket whose other end is closed: writing to what a client calls its
+ * eventfd must neither wait nor end this process.
+ */
+static bool
+takes_irqs(int fd)
+{
+	char path[32], is[32];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, is, sizeof(is) - 1);
+	is[n > 0 ? n : 0] = '\0';
+	return strcmp(is, "anon_inode:[eventfd]") == 0 &&
+	       fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0;
+}
+
 int
 pci_dev_set_irqs(struct pci_dev *d, uint32_t start, uint32_t nr, const int *fds, uint32_t nr_fds)
 {
 	if (start > PCI_VECTORS || nr > PCI_VECTORS - start)
 		return -EINVAL;
+	for (uint32_t i = 0; i < nr && i < nr_fds; i++)
+		if (!takes_irqs(fds[i]))
+			return -EINVAL;
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t v = start + i;
 

@@ -264,8 +264,12 @@ scx_cmd_query_adapter(struct scx_fw_call *c)
 int
 scx_cmd_set_driver_version(struct scx_fw_call *c)
 {
-	const char *text = crl_prm_at(c->in, CRL_PRM_SET_DRIVER_VERSION_IN_DRIVER_VERSION);
+	const char *said = crl_prm_at(c->in, CRL_PRM_SET_DRIVER_VERSION_IN_DRIVER_VERSION);
+	char text[64];
 
+	/* What a guest says goes to somebody's terminal. */
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = said[i] == '\0' || (said[i] >= ' ' && said[i] <= '~') ? said[i] : '?';
 	scx_log(c->nic->name, "driver: %.64s", text);
 	return 0;
 }
