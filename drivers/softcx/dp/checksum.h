@@ -86,7 +86,8 @@ scx_verify(struct scx_verdict *v, const struct scx_headers *h, const uint8_t *f,
 	v->complete = scx_fold(scx_sum(f + 14, h->l3 - 14u) + l3 + l4 + tail);
 	if (h->l3_type == CRL_CQE_L3_IPV6)
 		v->ok |= CRL_CQE_L3_OK;
-	else if (scx_fold(scx_sum(f + h->l3, (uint32_t)(f[h->l3] & 0xf) * 4)) == 0xffff)
+	/* The length as it was when it was checked: a driver may write to what it sends. */
+	else if (scx_fold(scx_sum(f + h->l3, h->ip4_len)) == 0xffff)
 		v->ok |= CRL_CQE_L3_OK;
 	if (h->l4 == 0)
 		return;

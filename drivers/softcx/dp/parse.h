@@ -19,6 +19,7 @@ struct scx_headers {
 	uint8_t nr_tags;
 	uint8_t l3_type, l4_type; /* CRL_CQE_L3_*, CRL_CQE_L4_*, as in the CQE */
 	uint8_t frag, options;
+	uint8_t ip4_len; /* bytes of an IPv4 header */
 	uint8_t proto;
 };
 
@@ -84,6 +85,7 @@ scx_parse_ipv4(struct scx_headers *h, const uint8_t *f, uint32_t len, uint32_t o
 	h->l3 = (uint16_t)off;
 	h->l3_type = CRL_CQE_L3_IPV4;
 	h->options = ihl > 20;
+	h->ip4_len = (uint8_t)ihl;
 	h->proto = key[SCX_KEY_PROTO] = f[off + 9];
 	key[SCX_KEY_TOS] = f[off + 1];
 	key[SCX_KEY_IHL] = (uint8_t)(f[off] << 4);
