@@ -67,3 +67,19 @@ host_testpmd() {
 		guest_says "$1" 'GUEST up' && ping -c 10 -i 0.2 -W 2 192.168.77.2 | grep ' 0% packet loss'
 	} > "$logs/host_testpmd.log" 2>&1
 }
+
+host_testpmd_flow() {
+	ip neigh add 192.168.77.2 lladdr 02:5c:78:00:00:00 dev h0 # testpmd answers no ARP in this mode
+	python3 "$here/udp.py" "$1" "$limit" > "$logs/host_testpmd_flow.log" 2>&1
+}
+
+host_ethtool() {
+	python3 "$here/udp.py" "$1" "$limit" > "$logs/host_ethtool.log" 2>&1
+}
+
+host_mtu() {
+	{
+		guest_says "$1" 'GUEST up' &&
+			ping -c 10 -i 0.2 -W 2 -s 8900 -M 'do' 192.168.77.2 | grep ' 0% packet loss'
+	} > "$logs/host_mtu.log" 2>&1
+}
