@@ -254,7 +254,7 @@ scx_cmd_query_adapter(struct scx_fw_call *c)
 	static const char board[16] = "CRL0000000001";
 	void *a = crl_prm_at(c->out, CRL_PRM_QUERY_ADAPTER_OUT_QUERY_ADAPTER_STRUCT);
 
-	crl_prm_set(a, CRL_PRM_QUERY_ADAPTER_IEEE_VENDOR_ID, 0x5c78);
+	crl_prm_set(a, CRL_PRM_QUERY_ADAPTER_IEEE_VENDOR_ID, 0x02c9);
 	/* The board id, what drivers print as the PSID, ends the 208 bytes. */
 	memcpy((uint8_t *)crl_prm_at(a, CRL_PRM_QUERY_ADAPTER_VSD) + 208 - sizeof(board), board,
 		sizeof(board));
