@@ -83,3 +83,14 @@ host_mtu() {
 			ping -c 10 -i 0.2 -W 2 -s 8900 -M 'do' 192.168.77.2 | grep ' 0% packet loss'
 	} > "$logs/host_mtu.log" 2>&1
 }
+
+host_late_macswap() {
+	{
+		guest_says "$1" 'GUEST up' &&
+			python3 "$here/frames.py" swap h0 02:5c:78:00:00:00 3000 100
+	} > "$logs/host_late_macswap.log" 2>&1
+}
+
+host_late_bulk() {
+	python3 "$here/bulk.py" "$1" "$limit" > "$logs/host_late_bulk.log" 2>&1
+}

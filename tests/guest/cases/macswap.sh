@@ -3,7 +3,6 @@
 #: modules mlx5_core ib_uverbs mlx5_ib
 #: files build/apps/testpmd/carillon-testpmd rdma dpdk
 #: boot hugepages=64 ipv6.disable=1
-#: quick yes
 # An engine sends each frame of the host's back with its addresses swapped; the host looks at every one.
 nic_up && carillon --forward-mode=macswap && until_true 600 has RX-packets 3000
 carillon_end
