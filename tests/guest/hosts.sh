@@ -94,3 +94,8 @@ host_late_macswap() {
 host_late_bulk() {
 	python3 "$here/bulk.py" "$1" "$limit" > "$logs/host_late_bulk.log" 2>&1
 }
+
+host_carillon_rss() {
+	ip neigh add 192.168.77.2 lladdr 02:5c:78:00:00:00 dev h0
+	python3 "$here/udp.py" "$1" "$limit" > "$logs/host_carillon_rss.log" 2>&1
+}
