@@ -8,8 +8,8 @@ ip addr add 192.168.77.2/24 dev $n
 ip link set $n mtu 9000 || echo "GUEST no MTU of 9000"
 sleep 1
 ping -c 5 -s 8900 -W 2 192.168.77.1 | grep -q ' 0% packet loss' && pinged=1
-echo "GUEST up"
 was=$(cat /sys/class/net/$n/statistics/rx_bytes)
+echo "GUEST up"
 until_true 200 eval '[ $(($(cat /sys/class/net/$n/statistics/rx_bytes) - was)) -ge 89000 ]' && came=1
 ip link set $n mtu 1500
 ping -c 2 -s 1400 -W 2 192.168.77.1 | grep -q ' 0% packet loss' && [ -n "$pinged" ] && [ -n "$came" ] &&
