@@ -136,8 +136,8 @@ pci_config_write(struct pci_dev *d, uint64_t off, uint32_t n, const uint8_t *fro
 		}
 		if (off + i == CFG_COMMAND && *at & ~from[i] & COMMAND_MASTER &&
 			scx_nic_dead_since(d->nic, &syndrome) != 0) {
-			/* A driver that recovers switches the device off and on, and then waits for its
-			 * firmware to live. */
+			/* A driver that recovers switches the device off and on, and waits until
+			 * its firmware lives. */
 			int rc = pci_dev_restart(d);
 
 			if (rc != 0)

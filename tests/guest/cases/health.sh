@@ -2,7 +2,16 @@
 #: judge mlx5_core
 #: modules mlx5_core
 #: nic --faults health=8@700
-#: allow poll_health:.*Fatal error 5|print_health_info:|mlx5_health_try_recover:|handle_bad_state:|error_sw_reset:|NIC IFC still|wait_for_pages:.*Skipping|pci_slot_reset|wait vital counter|health recovery succeeded
+#: allow poll_health:.*Fatal error 5
+#: allow print_health_info:
+#: allow mlx5_health_try_recover:
+#: allow handle_bad_state:
+#: allow error_sw_reset:
+#: allow NIC IFC still
+#: allow wait_for_pages:.*Skipping
+#: allow pci_slot_reset
+#: allow wait vital counter
+#: allow health recovery succeeded
 # The firmware stops with a syndrome while the port is up: the driver says so, resets the device, and has a port
 # that talks again. What it says on the way is a fault's, not of allowed.txt.
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
