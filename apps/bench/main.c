@@ -22,6 +22,8 @@ static const struct {
 	{"trigger", bn_trigger, true, "from data ready in a kernel to the doorbell, by six paths"},
 	{"litmus", bn_litmus, true, "is an edge ever seen the wrong way round"},
 	{"tax", bn_tax, true, "what a resident engine costs a matrix product and a copy"},
+	{"economy", bn_economy, false, "bytes, TLPs, doorbells and CQEs a packet, beside net_mlx5"},
+	{"loopback", bn_loopback, false, "packets a second through softcx, by size and queues"},
 };
 #define NR_BENCHES (sizeof(benches) / sizeof(benches[0]))
 

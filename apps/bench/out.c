@@ -79,7 +79,7 @@ bn_run_begin(struct bn_run *run, const struct bn_options *opt)
 	put(run->root, "commit", BN_COMMIT);
 	put(run->root, "bench", opt->bench);
 	put(run->root, "date", date);
-	put(run->root, "on", gpu ? "gpu" : "host");
+	put(run->root, "on", gpu ? "gpu" : run->api.post ? "host" : "programs");
 	put(run->root, "machine", host);
 	json_object_object_add(run->root, "gpu", gpu ? describe_gpu(&run->gpu) : NULL);
 	json_object_object_add(run->root, "lines", run->lines);
@@ -88,7 +88,7 @@ bn_run_begin(struct bn_run *run, const struct bn_options *opt)
 		printf("on %s, %d SMs, driver %d, runtime %d; DOCA GPUNetIO header: %s\n",
 			run->gpu.name, run->gpu.sms, run->gpu.driver, run->gpu.runtime,
 			run->gpu.doca_from);
-	else
+	else if (run->api.post)
 		printf("on host threads: figures of this program's soundness, not of a GPU\n");
 	printf("what | rings | trigger | NIC step | fences | clock | samples | figures\n");
 	return 0;

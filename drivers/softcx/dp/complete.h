@@ -42,6 +42,8 @@ scx_cqe_publish(struct scx_dp *dp)
 	for (i = 0; i < dp->pending.nr; i++)
 		scx_st64_release(dp->pending.cqe[i].at, dp->pending.cqe[i].tail);
 	dp->stats.cqes += dp->pending.nr;
+	dp->stats.pci_written += dp->pending.nr * CRL_CQE_BYTES;
+	dp->stats.pci_tlps += dp->pending.nr;
 	dp->pending.nr = 0;
 }
 

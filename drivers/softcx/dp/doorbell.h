@@ -188,6 +188,7 @@ scx_doorbells(struct scx_dp *dp)
 			scx_sq_sample(dp, &dp->sq[s]);
 	}
 	dp->stats.doorbells += rang;
+	dp->stats.pci_tlps += rang;
 	return rang;
 }
 

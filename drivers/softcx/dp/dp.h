@@ -194,7 +194,17 @@ struct scx_dp_stats {
 	uint64_t copied_bytes;		 /* by staging, besides the one copy to the receiver */
 	uint64_t flow_hits, flow_misses; /* results found in the cache; rule walks */
 	uint64_t reports_lost;		 /* refusals that found the report ring full */
+	/*
+	 * What of all this would cross PCIe, by a model: WQEs, receive WQEs and payload are read in
+	 * requests of up to SCX_PCI_READ bytes, answered by completions of up to SCX_PCI_WRITE;
+	 * payload and CQEs are written in pieces of up to SCX_PCI_WRITE; a doorbell is eight bytes
+	 * the other way. Doorbell records are left out: when a card reads them is not known.
+	 */
+	uint64_t pci_read, pci_written; /* bytes, by the NIC */
+	uint64_t pci_tlps;		/* both ways, doorbells too */
 };
+#define SCX_PCI_READ  512u
+#define SCX_PCI_WRITE 256u
 void scx_dp_stats(const struct scx_dp *dp, struct scx_dp_stats *out);
 
 /* What the data path wants told: taken by the control side after each step. */

@@ -129,6 +129,7 @@ scx_fetch(struct scx_dp *dp, struct scx_sq *sq, struct scx_wqe *q)
 			dp, sq, q, SCX_DP_R_WQE_PAST_RECORD, CRL_SYND_LOCAL_QP_OP, bbs, posted);
 	}
 	dp->stats.wqes++;
+	scx_pci_read(dp, q->bbs * CRL_WQEBB_BYTES);
 	scx_sq_prefetch(sq);
 	sq->ci = (uint16_t)(sq->ci + q->bbs);
 	if (SCX_UNLIKELY(slot + q->bbs > depth)) {

@@ -55,6 +55,8 @@ scx_complete_receive(struct scx_dp *dp, struct scx_rq *rq, const struct scx_rx *
 	rq->ci++;
 	sum->frames++;
 	sum->bytes += len;
+	scx_pci_write(dp, len);
+	scx_pci_read(dp, 1u << rq->q.log_stride); /* the receive WQE */
 }
 
 /* No buffer, no rule, no ready queue: counted and gone. */

@@ -130,6 +130,7 @@ scx_remote_rung(struct scx_remote_step *s, uint32_t pi)
 	}
 	if (n > 0) {
 		dp->stats.doorbells += n;
+		dp->stats.pci_tlps += n;
 		scx_fence_release(); /* pairs with the host's reuse of the slots */
 		scx_st32(&s->r->ring_ci, s->ring_ci);
 	}

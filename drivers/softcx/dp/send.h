@@ -102,6 +102,8 @@ scx_segment_at(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, co
 	p = scx_mkey_at(m, addr, len);
 	if (SCX_UNLIKELY(p == NULL))
 		scx_wqe_refuse(dp, sq, q, SCX_DP_R_SEG_BOUNDS, CRL_SYND_LOCAL_PROT, addr, len);
+	else
+		scx_pci_read(dp, len);
 	return p;
 }
 

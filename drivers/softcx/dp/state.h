@@ -162,6 +162,22 @@ struct scx_dp {
 	CRL_ALIGNAS(64) uint8_t stage[SCX_STAGE_BYTES];
 };
 
+/* What crosses PCIe, by the model that dp.h tells of. */
+SCX_FN void
+scx_pci_read(struct scx_dp *dp, uint32_t bytes)
+{
+	dp->stats.pci_read += bytes;
+	dp->stats.pci_tlps += (bytes + SCX_PCI_READ - 1u) / SCX_PCI_READ +
+			      (bytes + SCX_PCI_WRITE - 1u) / SCX_PCI_WRITE;
+}
+
+SCX_FN void
+scx_pci_write(struct scx_dp *dp, uint32_t bytes)
+{
+	dp->stats.pci_written += bytes;
+	dp->stats.pci_tlps += (bytes + SCX_PCI_WRITE - 1u) / SCX_PCI_WRITE;
+}
+
 /* Queue a report for the control side; refusals may be lost (counted), events find room kept for
  * them. */
 SCX_FN struct scx_dp_report *

@@ -4,7 +4,7 @@
 # carillon-bench in host threads: each sub-command measures, says in every line what it must, writes
 # JSON that holds the fields a reader needs and a picture; a torn WQE, a wrong option, a missing GPU
 # and a file that cannot be written have their exit statuses.
-# usage: bench.sh CARILLON-BENCH
+# usage: [SOFTCX_DIR=DIR] bench.sh CARILLON-BENCH      DIR: where softcx and carillon-testpmd are
 set -uo pipefail
 bench=$1
 tmp=$(mktemp -d) || exit 1
@@ -37,6 +37,11 @@ expect 0 post --on host --quick --only rate --json "$tmp/rate.json" --plot "$tmp
 grep -q '<svg' "$tmp/rate.svg" || fail "no picture"
 expect 0 plot "$tmp/rate.json" "$tmp/again.png"
 [ -s "$tmp/again.png" ] || fail "no second picture"
+if [ -n "${SOFTCX_DIR:-}" ]; then
+	expect 0 economy --quick --tools "$SOFTCX_DIR" --json "$tmp/economy.json"
+	grep -q 'ours over net_mlx5' "$tmp/out" || fail "economy compares nothing"
+	expect 0 loopback --on host --quick --tools "$SOFTCX_DIR" --json "$tmp/loopback.json"
+fi
 expect 0 post --on host --quick --only 'shared: ours, 1 group x 2 threads, batch 32' \
 	--json "$tmp/shared.json"
 
@@ -48,7 +53,7 @@ for name in sys.argv[1:]:
     for key in ('program', 'version', 'commit', 'bench', 'date', 'on', 'machine', 'gpu', 'lost', 'torn', 'failed'):
         if key not in r:
             print('%s: no %s' % (name, key)); bad = 1
-    if r['on'] != 'host' or r['gpu'] is not None or r['lost'] or r['torn'] or not r['lines']:
+    if r['on'] not in ('host', 'programs') or r['gpu'] is not None or r['lost'] or r['torn'] or not r['lines']:
         print('%s: wrong head' % name); bad = 1
     measured = 0
     for line in r['lines']:
