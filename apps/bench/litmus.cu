@@ -99,6 +99,7 @@ gpu_round(const struct pair_mem &m, int edge, uint32_t wqes, uint64_t r, uint64_
 		if (SCOPE != BN_NO_FENCE)
 			crl_order_cqe_before_payload();
 		*torn += stale(m, r, wqes);
+		crl_order_reads_before_giveback();
 		crl_st32(m.ack, round);
 		return true;
 	default:
@@ -129,6 +130,7 @@ other_round(const struct pair_mem &m, int edge, uint32_t wqes, uint64_t r, uint6
 			return false;
 		crl_order_cqe_before_payload();
 		*torn += stale(m, r, wqes);
+		crl_order_reads_before_giveback(); /* the writer goes on as soon as it sees this */
 		crl_st32(m.ack, round);
 		return true;
 	case BN_RECORD_UAR:
@@ -136,6 +138,7 @@ other_round(const struct pair_mem &m, int edge, uint32_t wqes, uint64_t r, uint6
 			return false;
 		crl_order_cqe_before_payload();
 		*torn += crl_ld32(m.first) != round;
+		crl_order_reads_before_giveback(); /* the same */
 		crl_st32(m.ack, round);
 		return true;
 	default:
@@ -286,7 +289,11 @@ with_peer(const struct bn_litmus_cfg &c, struct bn_result *out)
 			else
 				pairs.p[i].word = w + 4096;
 		}
+		BN_CK(cudaDeviceSynchronize()); /* both: what was zeroed is zero before either
+						   begins */
+		BN_CK(cudaSetDevice(device));
 		BN_CK(cudaDeviceSynchronize());
+		BN_CK(cudaSetDevice(peer));
 		other_side<<<c.pairs, 1, 0, t.s>>>(
 			pairs.p, c.edge, c.wqes, c.rounds, torn.p + c.pairs, done.p + c.pairs);
 		BN_CK(cudaGetLastError());

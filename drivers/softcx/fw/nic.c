@@ -267,8 +267,8 @@ scx_nic_report(struct scx_nic *nic)
 			s.doorbells, s.wqes, s.cqes, s.tx_errors, s.rx_errors, s.flow_hits,
 			s.flow_misses, s.reports_lost);
 		scx_log(nic->name,
-			"PCIe, modelled: %" PRIu64 " bytes read, %" PRIu64 " bytes written, %" PRIu64
-			" TLPs",
+			"PCIe, modelled: %" PRIu64 " bytes read, %" PRIu64
+			" bytes written, %" PRIu64 " TLPs",
 			s.pci_read, s.pci_written, s.pci_tlps);
 	}
 	if (nic->hca != NULL && nic->hca->given > 0)
