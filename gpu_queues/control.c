@@ -97,6 +97,9 @@ crl_control_stop(struct crl_watch *watch)
 void
 crl_control_park(struct crl_watch *watch, bool park)
 {
+	if (!park)
+		crl_order_work_before_word(); /* pairs with the engine's use of the queues after it
+						 saw park gone: the host may have touched them */
 	crl_st32(&watch->ctl->park, park ? CRL_PARK_STAND : CRL_PARK_NOT);
 }
 
@@ -113,7 +116,7 @@ crl_control_parked(const struct crl_watch *watch)
 int
 crl_control_rearm(struct crl_watch *watch)
 {
-	uint32_t k;
+	uint32_t k, next;
 
 	if (!crl_control_parked(watch))
 		return -EAGAIN;
@@ -121,9 +124,10 @@ crl_control_rearm(struct crl_watch *watch)
 		if (watch->error[k] && crl_ld32(&watch->error[k]->seq) != 0)
 			return -EBUSY;
 	}
+	next = crl_ld32(&watch->ctl->rearm) + 1u;
 	crl_order_work_before_word(); /* pairs with the engine's use of the queues after it saw
 					 rearm */
-	crl_st32(&watch->ctl->rearm, crl_ld32(&watch->ctl->rearm) + 1u);
+	crl_st32(&watch->ctl->rearm, next);
 	return 0;
 }
 

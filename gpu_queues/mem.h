@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "port.h"
+#include "tsan.h"
 #include "wire/be.h"
 
 typedef uint16_t CRL_MAY_ALIAS crl_mem16;
@@ -33,28 +34,46 @@ struct CRL_MAY_ALIAS crl_seg {
 };
 CRL_STATIC_ASSERT(sizeof(struct crl_seg) == 16, "a WQE segment");
 
+#if defined(CRL_TSAN)
+#define CRL_LD(type, p)	   CRL_TSAN_LOAD((const type *)(p))
+#define CRL_ST(type, p, v) CRL_TSAN_STORE((type *)(p), v)
+#define CRL_CAS(type, p, was, is)                                                                  \
+	do {                                                                                       \
+		bool crl_done = CRL_TSAN_CAS((type *)(p), &(was), is);                             \
+                                                                                                   \
+		crl_tsan_note(p);                                                                  \
+		return crl_done;                                                                   \
+	} while (0)
+#else
+#define CRL_LD(type, p)	   (*(const volatile type *)(p))
+#define CRL_ST(type, p, v) (*(volatile type *)(p) = (v))
+#define CRL_CAS(type, p, was, is)                                                                  \
+	return __atomic_compare_exchange_n(                                                        \
+		(type *)(p), &(was), is, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+#endif
+
 CRL_FN uint8_t
 crl_ld8(const void *p)
 {
-	return *(const volatile uint8_t *)p;
+	return CRL_LD(uint8_t, p);
 }
 
 CRL_FN uint16_t
 crl_ld16(const void *p)
 {
-	return *(const volatile crl_mem16 *)p;
+	return CRL_LD(crl_mem16, p);
 }
 
 CRL_FN uint32_t
 crl_ld32(const void *p)
 {
-	return *(const volatile crl_mem32 *)p;
+	return CRL_LD(crl_mem32, p);
 }
 
 CRL_FN uint64_t
 crl_ld64(const void *p)
 {
-	return *(const volatile crl_mem64 *)p;
+	return CRL_LD(crl_mem64, p);
 }
 
 /* Eight bytes of a packet, from an even address: on a GPU four loads, on the host one. */
@@ -72,25 +91,25 @@ crl_ld_pkt64(const uint8_t *p)
 CRL_FN void
 crl_st8(void *p, uint8_t v)
 {
-	*(volatile uint8_t *)p = v;
+	CRL_ST(uint8_t, p, v);
 }
 
 CRL_FN void
 crl_st16(void *p, uint16_t v)
 {
-	*(volatile crl_mem16 *)p = v;
+	CRL_ST(crl_mem16, p, v);
 }
 
 CRL_FN void
 crl_st32(void *p, uint32_t v)
 {
-	*(volatile crl_mem32 *)p = v;
+	CRL_ST(crl_mem32, p, v);
 }
 
 CRL_FN void
 crl_st64(void *p, uint64_t v)
 {
-	*(volatile crl_mem64 *)p = v;
+	CRL_ST(crl_mem64, p, v);
 }
 
 /* Wire words: in a packet or a CQE as they lie there. */
@@ -141,7 +160,7 @@ crl_st_mmio64(void *reg, uint64_t v)
 #if defined(__CUDA_ARCH__)
 	__asm__ volatile("st.mmio.relaxed.sys.global.u64 [%0], %1;" ::"l"(reg), "l"(v) : "memory");
 #else
-	*(volatile crl_mem64 *)reg = v;
+	CRL_ST(crl_mem64, reg, v);
 #endif
 }
 
@@ -152,8 +171,7 @@ crl_cas32(void *p, uint32_t was, uint32_t is)
 #if defined(__CUDA_ARCH__)
 	return atomicCAS_system((unsigned int *)p, was, is) == was;
 #else
-	return __atomic_compare_exchange_n(
-		(crl_mem32 *)p, &was, is, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	CRL_CAS(crl_mem32, p, was, is);
 #endif
 }
 
@@ -163,8 +181,7 @@ crl_cas64(void *p, uint64_t was, uint64_t is)
 #if defined(__CUDA_ARCH__)
 	return atomicCAS_system((unsigned long long *)p, was, is) == was;
 #else
-	return __atomic_compare_exchange_n(
-		(crl_mem64 *)p, &was, is, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	CRL_CAS(crl_mem64, p, was, is);
 #endif
 }
 

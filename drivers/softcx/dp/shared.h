@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../../gpu_queues/port.h"
+#include "../../../gpu_queues/tsan.h"
 #include "../../../gpu_queues/wire/be.h"
 
 /* SCX_FN: a function of the data path; under nvcc the compiler may keep it a call, for they are
@@ -27,10 +28,18 @@
 #define SCX_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* Relaxed: one load of the word, no order with other accesses. */
+#if defined(CRL_TSAN)
+#define SCX_LD(type, p)	   CRL_TSAN_LOAD((const type *)(p))
+#define SCX_ST(type, p, v) CRL_TSAN_STORE((type *)(p), v)
+#else
+#define SCX_LD(type, p)	   (*(const volatile type *)(p))
+#define SCX_ST(type, p, v) (*(volatile type *)(p) = (v))
+#endif
+
 CRL_FN uint32_t
 scx_ld32(const void *p)
 {
-	return *(const volatile uint32_t *)p;
+	return SCX_LD(uint32_t, p);
 }
 
 CRL_FN uint16_t
@@ -42,7 +51,7 @@ scx_ld16(const void *p)
 CRL_FN uint64_t
 scx_ld64(const void *p)
 {
-	return *(const volatile uint64_t *)p;
+	return SCX_LD(uint64_t, p);
 }
 
 CRL_FN uint32_t
@@ -103,6 +112,8 @@ scx_fence_acquire(void)
 {
 #if defined(__CUDA_ARCH__)
 	__threadfence_system();
+#elif defined(CRL_TSAN)
+	CRL_TSAN_ACQUIRE("softcx", CRL_TSAN_LOADS);
 #else
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
@@ -114,6 +125,8 @@ scx_fence_release(void)
 {
 #if defined(__CUDA_ARCH__)
 	__threadfence_system();
+#elif defined(CRL_TSAN)
+	CRL_TSAN_RELEASE("softcx");
 #else
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 #endif
@@ -204,13 +217,13 @@ scx_st128(void *p, struct scx_16 v)
 CRL_FN void
 scx_st32(void *p, uint32_t v)
 {
-	*(volatile uint32_t *)p = v;
+	SCX_ST(uint32_t, p, v);
 }
 
 CRL_FN void
 scx_st64(void *p, uint64_t v)
 {
-	*(volatile uint64_t *)p = v;
+	SCX_ST(uint64_t, p, v);
 }
 
 /* Release: payload and the rest of the CQE are visible to whoever sees this word. Pairs with the

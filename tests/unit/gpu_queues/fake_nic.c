@@ -109,9 +109,11 @@ fake_cqe(struct fake_nic *n, bool rx, uint8_t opcode, uint16_t counter, uint8_t 
 		e->syndrome = syndrome;
 		e->vendor_err_synd = 0x77;
 	}
-	c->wqe_counter = crl_to_be16(counter);
-	crl_order_work_before_word(); /* the last byte last */
-	c->op_own = (uint8_t)(opcode << 4 | (*pi / depth & 1u));
+	/* Counter, signature, opcode and owner: the last word last, in one store. */
+	crl_order_work_before_word();
+	crl_st32((uint8_t *)c + offsetof(struct crl_cqe64, wqe_counter),
+		crl_bswap16(counter) |
+			(uint32_t)(uint8_t)(opcode << 4 | (*pi / depth & 1u)) << 24);
 	(*pi)++;
 	n->cqes++;
 }
