@@ -134,12 +134,14 @@ crl_order_record_before_uar(void)
 CRL_FN void
 crl_order_wqe_before_record_gpu(void)
 {
+	CRL_TSAN_RELEASE("wqe_before_record_gpu");
 	crl_fence_store_gpu();
 }
 
 CRL_FN void
 crl_order_record_before_uar_gpu(void)
 {
+	CRL_TSAN_RELEASE("record_before_uar_gpu");
 	crl_fence_store_gpu();
 }
 

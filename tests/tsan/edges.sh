@@ -4,7 +4,8 @@
 # usage: edges.sh TSAN_EDGES ORDER_H
 # Intact, nothing is reported; with each edge left out a data race is, but for those that keep nothing
 # but atomic accesses apart, where no race can be (they are orders of two words, and a NIC that missed
-# one would sleep or look again), which are listed here and must not be reported either.
+# one would sleep or look again), which are listed here and must not be reported either. An edge of GPU
+# scope is on a host the one without it in its name, and has no caller here.
 set -u
 exe=$1 order=$2 failed=0
 unseen=' payload_before_wqe record_before_uar uar_out wqe_before_published_index cq_arm error_before_seq '
@@ -16,7 +17,7 @@ for edge in '' $edges; do
 	out=$(timeout 100 "$exe" ${edge:+"$edge"} 2>&1)
 	rc=$?
 	wanted=66
-	[[ -z $edge || $unseen == *" $edge "* ]] && wanted=0
+	[[ -z $edge || $edge == *_gpu || $unseen == *" $edge "* ]] && wanted=0
 	if [ "$rc" != "$wanted" ]; then
 		echo "FAIL: ${edge:-intact}: status $rc, wanted $wanted"
 		head -n 40 <<<"$out"
