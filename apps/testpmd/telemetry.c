@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <rte_telemetry.h>
+#include <rte_version.h>
 
 static struct crl_tp_app *app; /* telemetry hands its callbacks nothing of ours */
 
@@ -59,7 +60,12 @@ on_stats(const char *cmd, const char *params, struct rte_tel_data *d)
 		return -EINVAL;
 	crl_queue_stats(q->queue, &s);
 	rte_tel_data_start_dict(d);
+/* The name of 22.11 went with 25.11; the other one came with 23.03. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+#define FIELD(name) rte_tel_data_add_dict_uint(d, #name, s.name)
+#else
 #define FIELD(name) rte_tel_data_add_dict_u64(d, #name, s.name)
+#endif
 	FIELD(rx_packets);
 	FIELD(rx_bytes);
 	FIELD(rx_dropped);

@@ -102,15 +102,15 @@ add_l3(struct pattern *p, const struct crl_match *m)
 
 	if (m->fields & CRL_MATCH_SRC_IP) {
 		memcpy(&p->ip4.hdr.src_addr, m->src_ip, 4);
-		memcpy(p->ip6.hdr.src_addr, m->src_ip, 16);
+		memcpy(&p->ip6.hdr.src_addr, m->src_ip, 16);
 		p->ip4_mask.hdr.src_addr = UINT32_MAX;
-		memset(p->ip6_mask.hdr.src_addr, 0xff, 16);
+		memset(&p->ip6_mask.hdr.src_addr, 0xff, 16);
 	}
 	if (m->fields & CRL_MATCH_DST_IP) {
 		memcpy(&p->ip4.hdr.dst_addr, m->dst_ip, 4);
-		memcpy(p->ip6.hdr.dst_addr, m->dst_ip, 16);
+		memcpy(&p->ip6.hdr.dst_addr, m->dst_ip, 16);
 		p->ip4_mask.hdr.dst_addr = UINT32_MAX;
-		memset(p->ip6_mask.hdr.dst_addr, 0xff, 16);
+		memset(&p->ip6_mask.hdr.dst_addr, 0xff, 16);
 	}
 	if (m->fields & CRL_MATCH_IPV4)
 		add_item(p, RTE_FLOW_ITEM_TYPE_IPV4, addr ? &p->ip4 : NULL,
