@@ -12,6 +12,7 @@
 #: allow pci_slot_reset
 #: allow wait vital counter
 #: allow health recovery succeeded
+#: allow modify_tirs_lb:.*failed, -67
 # The firmware stops with a syndrome while the port is up: the driver says so, resets the device, and has a port
 # that talks again. What it says on the way is a fault's, not of allowed.txt.
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
