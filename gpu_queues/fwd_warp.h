@@ -95,7 +95,7 @@ CRL_FN void
 crl_warp_post_empw(const struct crl_warp *w, struct crl_sq *sq, const struct crl_piece *frame,
 	uint32_t nr, uint32_t cs_flags, uint64_t cookie)
 {
-	struct crl_warp_fit fit = {.n = nr, .ds = 2u + nr};
+	struct crl_warp_fit fit = {.n = nr, .ds = 2u + nr, .first = {0}};
 	uint32_t n = crl_wqebbs(2u + nr);
 	uint64_t pi = sq->pi;
 	bool signal = crl_warp_empw_signal(sq, &fit, false);

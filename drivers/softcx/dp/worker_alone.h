@@ -7,6 +7,7 @@
 #ifndef SCX_DP_WORKER_ALONE_H
 #define SCX_DP_WORKER_ALONE_H
 
+#include "objects.h"
 #include "worker_send.h"
 
 #define SCX_WARM 4u /* register number of the arm register, behind the send registers */
