@@ -23,7 +23,7 @@ const char crl_tp_usage[] =
 	"  --flowgen-flows=N    flowgen: flows it goes through (default 1024)\n"
 	"  --tx-ip=SRC,DST --tx-udp=SRC[,DST] --eth-peer=0,MAC   txonly, pingpong: what is "
 	"sent, and to whom\n"
-	"  --mbuf-size=N        bytes of a receive buffer, a multiple of 64 (default 2048)\n"
+	"  --mbuf-size=N        bytes of a receive buffer, a multiple of 64 (default 2112)\n"
 	"  --nb-cores=N         worker lcores that run engines (default 1)\n"
 	"  --portmask=HEX       which devices (default all)\n"
 	"  --stats-period=S     print port statistics every S seconds\n"
@@ -265,7 +265,7 @@ check_together(struct crl_tp_options *o, struct crl_err *err)
 			"%s sends from the queue it received in, but --rxq=%u and --txq=%u differ",
 			mode, o->rxq, o->txq);
 	if (o->mbuf_bytes % 64 != 0)
-		return crl_tp_bad(err, "give a multiple of 64, as 2048", "--mbuf-size=%u is none",
+		return crl_tp_bad(err, "give a multiple of 64, as 2112", "--mbuf-size=%u is none",
 			o->mbuf_bytes);
 	if (o->rings == CRL_TP_RINGS_GPU && o->gpu[0] == '\0')
 		return crl_tp_bad(
@@ -292,7 +292,7 @@ defaults(struct crl_tp_options *o)
 	o->rxd = o->txd = 1024;
 	o->burst = 32;
 	o->nb_cores = 1;
-	o->mbuf_bytes = 2048;
+	o->mbuf_bytes = 2112; /* as the library: no power of two */
 	o->portmask = UINT64_MAX;
 }
 

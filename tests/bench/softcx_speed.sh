@@ -228,7 +228,7 @@ versus '  the same, txq_mpw_en=0,txq_inline_max=0' loopback_mlx5 loopback_memif 
 versus 'txonly to a veth, softcx : net_af_packet' veth_mlx5 veth_af_packet
 if [ -n "${CARILLON_TESTPMD:=$(command -v carillon-testpmd)}" ]; then
 	versus 'softcx loopback, our engine : testpmd io' loopback_engine loopback_mlx5_burst
-	for option in --tx-inline=268 --mbuf-size=2112; do
+	for option in --tx-inline=268 --mbuf-size=2048; do
 		versus "  the same, engine with $option" loopback_engine loopback_mlx5_burst $option
 	done
 else

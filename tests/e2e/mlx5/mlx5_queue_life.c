@@ -137,7 +137,7 @@ test_refusals(struct crl_ctx *ctx)
 	REFUSE(cfg.rx_depth = 3, -EINVAL, "2 and 4");
 	REFUSE(cfg.rx_depth = 65536, -EINVAL, "above 32768");
 	REFUSE(cfg.rx_buf_bytes = 100, -EINVAL, "100");
-	REFUSE(cfg.rx_headroom = 2048, -EINVAL, "headroom");
+	REFUSE(cfg.rx_headroom = 2112, -EINVAL, "headroom");
 	REFUSE(cfg.signal_every = 17, -EINVAL, "signal_every 17 is above 16");
 	REFUSE(cfg.cq_flags = 8, -EINVAL, "cq_flags");
 	REFUSE(cfg.flags = CRL_Q_RX; cfg.cq_flags = CRL_CQ_COLLAPSED, -EINVAL, "no send side");

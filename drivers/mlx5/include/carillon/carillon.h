@@ -189,7 +189,7 @@ struct crl_queue_cfg {
 	uint32_t index;	       /* of the queue in its port: 0, 1, ...; unique within the context */
 	uint32_t tx_depth;     /* WQEBBs of 64 bytes, a power of two up to CRL_DEPTH_MAX; 0: 1024 */
 	uint32_t rx_depth;     /* packets, likewise; 0: 1024 */
-	uint32_t rx_buf_bytes; /* bytes from buffer to buffer, a multiple of 64; 0: 2048 */
+	uint32_t rx_buf_bytes; /* bytes from buffer to buffer, a multiple of 64; 0: 2112 */
 	uint32_t rx_headroom;  /* bytes before each frame; less than rx_buf_bytes */
 	uint32_t tx_inline_max; /* frames up to so many bytes travel in the WQE; 0: none */
 	uint32_t signal_every;	/* WQEs a send completion; 0: min(32, rx_depth / 4, tx_depth / 4) */
