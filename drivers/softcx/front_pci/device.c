@@ -213,7 +213,7 @@ pci_dev_set_irqs(struct pci_dev *d, uint32_t start, uint32_t nr, const int *fds,
 	if (start > PCI_VECTORS || nr > PCI_VECTORS - start)
 		return -EINVAL;
 	for (uint32_t i = 0; i < nr && i < nr_fds; i++)
-		if (!takes_irqs(fds[i]))
+		if (fds[i] >= 0 && !takes_irqs(fds[i])) /* -1: none, as VFIO says it */
 			return -EINVAL;
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t v = start + i;
