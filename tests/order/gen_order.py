@@ -4,6 +4,7 @@
 
 usage: gen_order.py gpu_queues/order.h OUT-ORDER-H OUT-EDGES-H
 Every edge of order.h gets a name in the checker's list, so that one without a rule there does not go unseen.
+An edge at GPU scope is the edge without _gpu, which is what it is on a host.
 """
 import re
 import sys
@@ -37,6 +38,14 @@ enum hb_edge { HB_EDGES(HB_EDGE_ENUM) HB_NR_EDGES };
 """
 
 
+# The halves of an edge that has two at GPU scope.
+HALVES = {"ringer_after_producer_gpu": "producer_before_ringer"}
+
+
+def edge(name):
+    return HALVES.get(name, name.removesuffix("_gpu"))
+
+
 def main():
     source, order, edges = sys.argv[1:]
     with open(source, encoding="utf-8") as file:
@@ -44,8 +53,9 @@ def main():
     if not names:
         sys.exit(f"{source}: no edges found")
     body = "".join(
-        f"static inline void\ncrl_order_{name}(void)\n{{\n\thb_edge(HB_{name});\n}}\n\n" for name in names
+        f"static inline void\ncrl_order_{name}(void)\n{{\n\thb_edge(HB_{edge(name)});\n}}\n\n" for name in names
     )
+    names = [name for name in names if edge(name) == name]
     with open(order, "w", encoding="utf-8") as file:
         file.write(ORDER.replace("{functions}", body))
     with open(edges, "w", encoding="utf-8") as file:
