@@ -231,7 +231,7 @@ crl_open(const struct crl_cfg *cfg, struct crl_ctx **out, struct crl_err *err)
 {
 	struct ibv_device **list, *dev = NULL;
 	struct crl_ctx *ctx;
-	int n = 0, ret = crl_check_size(err, OPEN_STEP, cfg->size, sizeof(*cfg));
+	int n = 0, ret = crl_check_size(err, OPEN_STEP, CRL_SIZE_OF(cfg), sizeof(*cfg));
 
 	if (ret != 0)
 		return ret;

@@ -112,6 +112,9 @@ crl_check_size(struct crl_err *err, const char *step, uint32_t size, size_t know
 {
 	if (size == known)
 		return 0;
+	if (size == 0)
+		return crl_err_set(err, -EINVAL, step, "pass one, with .size set to its sizeof",
+			"there is no config struct, or its size is 0");
 	return crl_err_set(err, -EINVAL, step,
 		"set .size to sizeof the struct and build program and library from the same "
 		"version",

@@ -38,7 +38,7 @@ check_match(const struct crl_match *m, struct crl_err *err)
 {
 	const uint32_t f = m->fields;
 	const char *wrong = NULL;
-	int ret = crl_check_size(err, FLOW_STEP, m->size, sizeof(*m));
+	int ret = crl_check_size(err, FLOW_STEP, CRL_SIZE_OF(m), sizeof(*m));
 
 	if (ret != 0)
 		return ret;

@@ -32,6 +32,8 @@ int crl_fail_mem(struct crl_err *err, const struct crl_mem *mem, int code, const
 int crl_fail_cmd(struct crl_err *err, const char *step, int errno_value, const void *out);
 /* -EINVAL unless the caller's struct is as large as the first version of it, given in known. */
 int crl_check_size(struct crl_err *err, const char *step, uint32_t size, size_t known);
+/* What a caller's config says of itself; a pointer to none says nothing. */
+#define CRL_SIZE_OF(cfg) ((cfg) != NULL ? (cfg)->size : 0u)
 
 /* ---- device.c, caps.c, td.c ---- */
 

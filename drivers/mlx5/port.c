@@ -262,7 +262,7 @@ crl_port_open(struct crl_eal *eal, unsigned i, const struct crl_port_cfg *cfg,
 	struct crl_port **out, struct crl_err *err)
 {
 	struct crl_port *port;
-	int ret = crl_check_size(err, OPEN_STEP, cfg->size, sizeof(*cfg));
+	int ret = crl_check_size(err, OPEN_STEP, CRL_SIZE_OF(cfg), sizeof(*cfg));
 
 	if (ret != 0)
 		return ret;

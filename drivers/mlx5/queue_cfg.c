@@ -147,7 +147,7 @@ crl_queue_cfg_check(const struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
 {
 	uint8_t log_tx = 0, log_rx = 0;
 	struct crl_queue *other;
-	int ret = crl_check_size(err, CFG_STEP, cfg->size, sizeof(*cfg));
+	int ret = crl_check_size(err, CFG_STEP, CRL_SIZE_OF(cfg), sizeof(*cfg));
 
 	if (ret != 0)
 		return ret;

@@ -92,7 +92,7 @@ crl_region_reg(struct crl_ctx *ctx, const struct crl_region_cfg *cfg, struct crl
 	struct crl_err *err)
 {
 	struct crl_region *r;
-	int ret = crl_check_size(err, "register a region", cfg->size, sizeof(*cfg));
+	int ret = crl_check_size(err, "register a region", CRL_SIZE_OF(cfg), sizeof(*cfg));
 
 	if (ret != 0)
 		return ret;

@@ -45,6 +45,25 @@ test_refused_command(void **state)
 	assert_int_equal(crl_fail_cmd(NULL, "x", EINVAL, out), -EREMOTEIO);
 }
 
+/* A caller that passes no config, or one that it forgot to fill, is told so. */
+static void
+test_no_config(void **state)
+{
+	struct crl_region_cfg region = {0};
+	struct crl_queue_cfg full;
+	struct crl_region *r;
+	struct crl_ctx *ctx;
+
+	(void)state;
+	assert_int_equal(crl_open(NULL, &ctx, &err), -EINVAL);
+	assert_non_null(strstr(err.cause, "no config struct"));
+	assert_int_equal(crl_open(NULL, &ctx, NULL), -EINVAL);
+	assert_int_equal(crl_region_reg(NULL, NULL, &r, &err), -EINVAL);
+	assert_int_equal(crl_region_reg(NULL, &region, &r, &err), -EINVAL);
+	assert_int_equal(crl_queue_cfg_check(NULL, NULL, &full, &err), -EINVAL);
+	assert_true(err.step[0] && err.cause[0] && err.fix[0]);
+}
+
 static void
 test_kernel_refused(void **state)
 {
@@ -138,6 +157,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_refused_command),
+		cmocka_unit_test(test_no_config),
 		cmocka_unit_test(test_kernel_refused),
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_depth),
