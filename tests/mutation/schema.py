@@ -92,14 +92,15 @@ def _find(source, fn, places, mutant):
 class Schema:
     """mutants of one source: those in numbers are in text, rest must be compiled one by one."""
 
-    def __init__(self, source, mutants):
+    def __init__(self, source, mutants, first):
+        """first: their numbers begin there, so that no other text of a run has the same ones."""
         self.source, self.rest, self.numbers = source, [], {}
         self.places = {}
         by_name = {}
         for fn in source.functions:
             if not fn.macro:
                 by_name[fn.start] = (fn, list(_places(source, fn)))
-        for number, mutant in enumerate(mutants, 1):
+        for number, mutant in enumerate(mutants, first):
             around = [v for v in by_name.values() if v[0].start <= mutant.start < v[0].end]
             place = _find(source, *around[0], mutant) if around else None
             if place is None:

@@ -21,6 +21,8 @@
 static unsigned armed, armed_release;
 static const char *fired;
 static long live[LIVE_KINDS];
+static bool refused;   /* the armed release failed, and nothing was armed since */
+static unsigned early; /* things given back meanwhile */
 
 void
 inject_arm(unsigned n)
@@ -28,6 +30,8 @@ inject_arm(unsigned n)
 	armed = n;
 	armed_release = 0;
 	fired = NULL;
+	refused = false;
+	early = 0;
 }
 
 void
@@ -36,6 +40,21 @@ inject_arm_release(unsigned n)
 	armed = 0;
 	armed_release = n;
 	fired = NULL;
+	refused = false;
+	early = 0;
+}
+
+unsigned
+inject_early(void)
+{
+	return early;
+}
+
+static void
+gave(enum inject_kind kind)
+{
+	live[kind]--;
+	early += refused;
 }
 
 const char *
@@ -80,6 +99,7 @@ inject_release_fails(const char *name)
 	if (armed_release == 0 || --armed_release > 0)
 		return false;
 	fired = name;
+	refused = true;
 	errno = EBUSY;
 	return true;
 }
@@ -123,7 +143,8 @@ inject_count(enum inject_kind kind, long n)
 		if (inject_release_fails(#name))                                                   \
 			return EBUSY;                                                              \
 		ret = __real_##name args;                                                          \
-		live[kind] -= ret == 0;                                                            \
+		if (ret == 0)                                                                      \
+			gave(kind);                                                                \
 		return ret;                                                                        \
 	}
 
@@ -186,7 +207,7 @@ REAL(struct mlx5dv_devx_uar *, mlx5dv_devx_alloc_uar, struct ibv_context *c, uin
 
 REAL(void, mlx5dv_devx_free_uar, struct mlx5dv_devx_uar *u)
 {
-	live[LIVE_UAR]--;
+	gave(LIVE_UAR);
 	__real_mlx5dv_devx_free_uar(u);
 }
 
@@ -204,25 +225,25 @@ REAL(void, ibv_free_device_list, struct ibv_device **l)
 
 REAL(int, mlx5dv_devx_umem_dereg, struct mlx5dv_devx_umem *u)
 {
-	live[LIVE_UMEM]--;
+	gave(LIVE_UMEM);
 	return __real_mlx5dv_devx_umem_dereg(u);
 }
 
 REAL(void, mlx5dv_devx_destroy_event_channel, struct mlx5dv_devx_event_channel *c)
 {
-	live[LIVE_CHANNEL]--;
+	gave(LIVE_CHANNEL);
 	__real_mlx5dv_devx_destroy_event_channel(c);
 }
 
 REAL(int, ibv_dealloc_pd, struct ibv_pd *pd)
 {
-	live[LIVE_PD]--;
+	gave(LIVE_PD);
 	return __real_ibv_dealloc_pd(pd);
 }
 
 REAL(int, ibv_close_device, struct ibv_context *c)
 {
-	live[LIVE_CONTEXT]--;
+	gave(LIVE_CONTEXT);
 	return __real_ibv_close_device(c);
 }
 
@@ -241,7 +262,7 @@ REAL(void *, mmap64, void *a, size_t n, int prot, int flags, int fd, off_t off)
 
 REAL(int, munmap, void *a, size_t n)
 {
-	live[LIVE_MAPPING]--;
+	gave(LIVE_MAPPING);
 	return __real_munmap(a, n);
 }
 

@@ -15,6 +15,9 @@ void inject_arm(unsigned n);
 void inject_arm_release(unsigned n);
 /* Did it happen? The name of the call that failed, NULL: not yet. */
 const char *inject_fired(void);
+/* Objects, umems, mappings and the like that were given back after a release had failed: what was
+ * not let go of may still use them. */
+unsigned inject_early(void);
 
 /* Things that live: made by a wrapped call and not given back. */
 enum inject_kind {

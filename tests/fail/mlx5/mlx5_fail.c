@@ -230,6 +230,8 @@ refuse_each(struct crl_eal *eal, const char *name)
 		failed(ret, n);
 		if (fired && ret == 0)
 			complain("a refusal was not told", n);
+		if (inject_early() != 0)
+			complain("more was given back after the refusal", n);
 		end_round(n);
 		if (!fired)
 			break;
