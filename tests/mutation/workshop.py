@@ -15,12 +15,14 @@ import time
 
 # Of the end-to-end suites only those that are about queues and their driver, and seconds long.
 WIDE = re.compile(r"mlx5 .*|golden_netmlx5")
+# Of other programs, and what is run a second time in another way.
+NOT_OURS = re.compile("_remote$|^fuzz|^doctor|^front_pci|^gpu|^cuda|^scx")
 SUITES = ("unit", "fail", "order", "golden", "e2e")
 # The checker takes its packets as an argument; a fault shows within few or not at all.
 SHORTER = {"hb_intact": "3000"}
 # As the check's own build with sanitizers: an index beside its array and a shift that processors
 # do not agree on are faults, even where this one gets away with it.
-C_ARGS = "-O0 -fsanitize=bounds,shift -fsanitize-undefined-trap-on-error"
+C_ARGS = "-O1 -fsanitize=bounds,shift -fsanitize-undefined-trap-on-error"
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
 MEMORY_MAX = 8 << 30
 ALONE = __import__("threading").Lock()  # for tests that want no other beside them
