@@ -34,16 +34,26 @@ def survivors_of(path):
         return {m.group(1) for m in re.finditer(r"^survived: (.*)$", file.read(), re.MULTILINE)}
 
 
+def newest(here):
+    """The text of the newest report of this folder, by its name's date; '': there is none."""
+    for path in sorted(glob.glob(os.path.join(here, "report-*.txt")))[-1:]:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    return ""
+
+
+def killed_before(here):
+    """Names of the mutants that the newest report says were killed."""
+    return set(re.findall(r"^killed: (.*)$", newest(here), re.MULTILINE))
+
+
 def hints(here):
     """Which tests killed in which function, from the newest report: {(path, function, test): kills}."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(here, "report-*.txt")))[-1:]:
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                at = re.match(r"function (\S+?):(\S+) .*?: (.*)", line)
-                for test, count in re.findall(r"([^,]+?) (\d+)(?:, |$)", at.group(3)) if at else ():
-                    found[at.group(1), at.group(2), test] = int(count)
-                    found[at.group(1), test] = found.get((at.group(1), test), 0) + int(count)
+    for path, name, by in re.findall(r"^function (\S+?):(\S+) .*?: (.*)$", newest(here), re.MULTILINE):
+        for test, count in re.findall(r"([^,]+?) (\d+)(?:, |$)", by):
+            found[path, name, test] = int(count)
+            found[path, test] = found.get((path, test), 0) + int(count)
     return found
 
 
@@ -113,6 +123,7 @@ def finish(here, root, args, made, chosen, shift, seconds):
         for mutant, verdict, _ in sorted(shift.done, key=lambda d: d[0].name):
             if verdict == "survived":
                 lines += [f"survived: {mutant.name}", f"          {known.get(mutant.name, 'not listed')}"]
+        lines += [""] + sorted(f"killed: {m.name}" for m, verdict, _ in shift.done if verdict == "killed")
         with open(args.report, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     return bad
