@@ -10,7 +10,7 @@
 #define CFG_STEP "check the queue's config"
 
 #define DEFAULT_DEPTH	  1024u
-/* 33 cache lines: buffers at a power of two would share a few sets of each cache (docs/speed.md). */
+/* 33 cache lines: buffers at a power of two would share few sets of a cache (docs/speed.md). */
 #define DEFAULT_BUF_BYTES 2112u
 /* What 63 units of 16 bytes leave beside the control, Ethernet and inline headers. */
 #define INLINE_MAX    ((CRL_WQE_DS_MAX - 2u) * CRL_WQE_SEG_BYTES - 4u)
