@@ -92,22 +92,60 @@ scx_batch_hold(struct scx_dp *dp)
 	}
 }
 
-/* All that was rung, to the receive side of the same port. */
+/* By the fault plan: whether the batch's packets, whose WQEs were read, are left alone for now. */
+SCX_SLOW bool
+scx_batch_late(struct scx_dp *dp)
+{
+	uint64_t n = scx_fault_rand(&dp->fault) % (dp->fault.plan.dma_delay + 1u);
+
+	dp->late->held = n != 0;
+	dp->late->held_until = dp->late->now + n;
+	return n != 0;
+}
+
+/* The batch, to the receive side of the same port. */
+SCX_FN unsigned
+scx_turnaround(struct scx_dp *dp)
+{
+	struct scx_batch *b = &dp->batch;
+	unsigned work;
+
+	if (SCX_LIKELY(dp->link_up)) {
+		scx_count_sent(dp, 0, b->nr);
+		scx_receive(dp, b->frame, b->nr);
+	}
+	work = b->nr + b->nr_done + 1u;
+	b->nr = 0;
+	scx_batch_done(dp);
+	return work;
+}
+
+/* What is held back of it, at a command or when it is time. */
+SCX_SLOW unsigned
+scx_turnaround_held(struct scx_dp *dp)
+{
+	if (!dp->late->held)
+		return 0;
+	dp->late->held = 0;
+	return scx_turnaround(dp);
+}
+
+/* All that was rung. */
 SCX_FN unsigned
 scx_step_turnaround(struct scx_dp *dp, unsigned budget)
 {
-	struct scx_batch *b = &dp->batch;
 	unsigned work = 0;
 
+	if (SCX_UNLIKELY(dp->late != NULL) && dp->late->held) {
+		if (dp->late->now < dp->late->held_until)
+			return 1;
+		work += scx_turnaround_held(dp);
+	}
 	while (dp->run_nr > 0 && work < budget) {
 		scx_batch_fill(dp);
-		if (SCX_LIKELY(dp->link_up)) {
-			scx_count_sent(dp, 0, b->nr);
-			scx_receive(dp, b->frame, b->nr);
-		}
-		work += b->nr + b->nr_done + 1u;
-		b->nr = 0;
-		scx_batch_done(dp);
+		if (SCX_UNLIKELY(dp->late != NULL) && scx_batch_late(dp))
+			return work + 1u;
+		work += scx_turnaround(dp);
 	}
 	return work;
 }

@@ -42,6 +42,7 @@ scx_dp_late(struct scx_dp *dp, void *mem)
 	dp->late = (struct scx_late *)mem;
 	dp->late->now = 0;
 	dp->late->nr = 0;
+	dp->late->held = 0;
 }
 
 int
@@ -49,8 +50,10 @@ scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 {
 	int rc;
 
-	if (dp->late != NULL)
+	if (dp->late != NULL) {
+		(void)scx_turnaround_held(dp);
 		(void)scx_late_turn(dp, true);
+	}
 	rc = scx_apply(dp, cmd);
 	scx_cqe_publish(dp); /* of queues that were flushed */
 	if (dp->late != NULL)

@@ -4,7 +4,8 @@
  * memory is kept for up to N steps by chance, and leaves in an order that PCI Express allows. A
  * frame's bytes go in pieces of at most 256 bytes, in any order (relaxed ordering). A CQE becomes
  * valid after all that was written for its CQ before it, and an event after the CQE that caused it.
- * What belongs to different CQs is not ordered at all. WQEs that were rung wait likewise.
+ * What belongs to different CQs is not ordered at all. WQEs that were rung wait likewise, and on a
+ * port that hears itself the packets that they name are read later than they are.
  *
  * A command finds nothing on its way: all of it completes first, so that a destroyed queue writes
  * no more. complete.h and scatter.h put the writes here, dp.c lets them go.
@@ -31,8 +32,9 @@ struct scx_late_op {
 
 /* The operations in the order in which they came; head of the ring first. */
 struct scx_late {
-	uint64_t now; /* steps */
-	uint32_t nr;
+	uint64_t now;	     /* steps */
+	uint64_t held_until; /* step at which the held batch is gathered */
+	uint32_t nr, held;
 	uint64_t blocked[(SCX_DP_CQ_MAX + 63u) / 64u]; /* CQs that have an earlier one waiting */
 	struct scx_late_op op[SCX_LATE_OPS];
 };
