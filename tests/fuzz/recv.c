@@ -103,15 +103,24 @@ step(struct it *it)
 	for (uint32_t i = 0; i < it->nr; i++)
 		free(it->frame[i]);
 	it->nr = 0;
+	if (it->ref.state != SCX_WQ_ERR || it->ref.off || fz_rarely(&it->f, 4))
+		return;
+	/* Made ready again, else an input sees one error and no more. */
+	*it->rec = 0;
+	it->pi = it->ref.ci = it->ref.pi = 0;
+	it->ref.state = SCX_WQ_RDY;
+	FZ_MUST(rig_apply(it->r, SCX_DP_RQ_STATE, RQN, SCX_WQ_RST) == 0, "reset");
+	FZ_MUST(rig_apply(it->r, SCX_DP_RQ_STATE, RQN, SCX_WQ_RDY) == 0, "ready");
 }
 
 static void
 state(struct it *it)
 {
 	static const uint8_t states[] = {SCX_WQ_RST, SCX_WQ_RDY, SCX_WQ_ERR, SCX_WQ_RDY};
-	uint8_t to = states[fz_below(&it->f, 4)], before = it->ref.state;
+	uint8_t to = states[fz_below(&it->f, 4)], before;
 
 	step(it);
+	before = it->ref.state;
 	FZ_MUST(rig_apply(it->r, SCX_DP_RQ_STATE, RQN, to) == 0, "state %u", to);
 	if (to == SCX_WQ_RST || before == SCX_WQ_RST) {
 		it->ref.ci = it->ref.pi = 0;

@@ -172,6 +172,15 @@ step(struct it *it)
 	rig_drain(it->r, &it->r->wire.w);
 	ref_compare(&it->ref, it->r, it->cq_ring, it->cq_log);
 	rig_wire_forget(&it->r->wire);
+	if (it->ref.state != SCX_WQ_ERR || it->ref.off || fz_rarely(&it->f, 4))
+		return;
+	/* Made ready again, else an input sees little but flushes. */
+	*it->rec = 0;
+	it->pi = 0;
+	for (uint32_t to = SCX_WQ_RST; to <= SCX_WQ_RDY; to++) {
+		FZ_MUST(rig_apply(it->r, SCX_DP_SQ_STATE, REF_SQN, to) == 0, "state %u", to);
+		ref_state(&it->ref, (uint8_t)to, 0);
+	}
 }
 
 static void
@@ -304,8 +313,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			raw_bytes(&it);
 			break;
 		case 5:
-		case 6:
 			ring(&it);
+			break;
+		case 6: /* as a driver does */
+			*it.rec = crl_bswap32(it.pi);
+			it.r->uar[REF_PAGE * CRL_UAR_BYTES + CRL_UAR_BF_REG] = 1;
+			step(&it);
 			break;
 		case 7:
 			step(&it);

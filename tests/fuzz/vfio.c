@@ -241,9 +241,27 @@ access_region(struct it *it)
 		off = fz_u32(&it->f) % (PCI_BAR_BYTES + 64);
 	if (how & 16)
 		region_write(it, how & 32 ? 7 : 0, off, data, n);
+	else if (how & 64)
+		send_message(it, 9, (uint64_t[2]){off, (uint64_t)fz_u16(&it->f) << 32}, 16, 32, -1,
+			0, 0);
 	else
 		send_message(it, 9, (uint64_t[2]){off, (uint64_t)n << 32 | (how & 32 ? 7 : 0)}, 16,
 			32, -1, 0, 0);
+}
+
+/* Interrupts: vectors in and out of range, with what is an eventfd and what is none. */
+static void
+interrupts(struct it *it)
+{
+	static const uint32_t flags[] = {36, 36, 36, 33, 34, 4, 32};
+	uint32_t how = fz_u8(&it->f);
+	uint32_t body[5] = {20, flags[fz_below(&it->f, 7)], how & 1 ? 2 : fz_below(&it->f, 6),
+		fz_below(&it->f, 40), fz_below(&it->f, 40)};
+
+	if (how & 0x80)
+		body[3 + (how & 1)] = fz_u32(&it->f);
+	send_message(it, 8, body, sizeof(body), 16 + sizeof(body), how & 2 ? it->fd : it->irq,
+		how >> 2 & 7u, 0);
 }
 
 static void
@@ -322,7 +340,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned n = 0; it.f.n > 0 && !it.gone && n < 100; n++) {
 		switch (fz_below(&it.f, 8)) {
 		case 0:
-			raw(&it);
+			if (fz_u8(&it.f) & 1)
+				interrupts(&it);
+			else
+				raw(&it);
 			break;
 		case 1:
 		case 2:
