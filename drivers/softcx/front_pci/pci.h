@@ -90,7 +90,7 @@ int pci_dev_reset(struct pci_dev *d);
 int pci_dev_restart(struct pci_dev *d);
 /* What a client leaves behind goes: its memory and its interrupts. */
 void pci_dev_disconnect(struct pci_dev *d);
-/* fds become the device's; -EINVAL: no such vectors, or what is no eventfd. */
+/* fds become the device's, -1 is none; -EINVAL: no such vectors, or what is no eventfd. */
 int pci_dev_set_irqs(
 	struct pci_dev *d, uint32_t start, uint32_t nr, const int *fds, uint32_t nr_fds);
 

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -165,12 +167,35 @@ registers(void **state)
 	assert_int_equal(CMDQ | 0x156, load(d, PCI_ISEG_CMDQ_LO));
 }
 
+/* As libmlx5 sets them: one of all is there, and later it is taken away. */
+static void
+interrupts(void **state)
+{
+	struct dev *d = *state;
+	int fds[PCI_VECTORS], none = -1, not_one = open("/dev/null", O_WRONLY);
+	uint64_t n;
+
+	for (unsigned i = 0; i < PCI_VECTORS; i++)
+		fds[i] = -1;
+	fds[3] = eventfd(0, EFD_NONBLOCK);
+	assert_int_equal(-EINVAL, pci_dev_set_irqs(&d->pci, 0, 1, &not_one, 1));
+	close(not_one);
+	assert_int_equal(0, pci_dev_set_irqs(&d->pci, 0, PCI_VECTORS, fds, PCI_VECTORS));
+	d->pci.guest.irq(&d->pci, 3);
+	d->pci.guest.irq(&d->pci, 4); /* nobody listens */
+	assert_int_equal(sizeof(n), read(fds[3], &n, sizeof(n)));
+	assert_int_equal(1, n);
+	assert_int_equal(0, pci_dev_set_irqs(&d->pci, 3, 1, &none, 1));
+	assert_int_equal(-1, d->pci.irq[3]);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(registers, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupts, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
