@@ -19,6 +19,7 @@
 #define CRL_SQ_BURST_H
 
 #include "cq_poll.h"
+#include "sq_doorbell.h"
 #include "sq_post.h"
 #include "sq_reserve.h"
 
@@ -372,6 +373,26 @@ crl_burst_room(
 	st = crl_burst_reap(sq, error);
 	*room = (uint32_t)(sq->ci + crl_ring_depth(sq->log_depth));
 	return st;
+}
+
+/*
+ * crl_sq_ring() with both edges at GPU scope: for a ring and a record in this GPU's own memory only
+ * (order.h says why).
+ */
+CRL_FN bool
+crl_sq_ring_gpu(struct crl_sq *sq)
+{
+	CRL_ASSERT(sq->posted == sq->pi);
+	if (sq->posted == sq->rung || sq->state != CRL_QS_READY)
+		return false;
+	crl_sq_signal_last(sq);
+	crl_order_wqe_before_record_gpu(); /* pairs with the NIC's fetch after the record */
+	crl_st_be32(&sq->dbrec[CRL_DBREC_SND_WORD], crl_index16(sq->posted));
+	crl_order_record_before_uar_gpu(); /* pairs with the NIC's record read */
+	crl_st_mmio64(sq->uar, sq->db);
+	crl_order_uar_out();
+	sq->rung = sq->posted;
+	return true;
 }
 
 #endif /* CRL_SQ_BURST_H */
