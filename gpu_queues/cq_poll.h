@@ -266,6 +266,13 @@ crl_rq_poll(
 	return CRL_FAILED;
 }
 
+/* CQEs were read that the NIC is to be told of: never of a CQ whose consumer index it ignores. */
+CRL_FN bool
+crl_cq_owes(const struct crl_cq *cq)
+{
+	return cq->ci != cq->ci_told && !(cq->flags & (CRL_CQ_OVERRUN_IGNORE | CRL_CQ_COLLAPSED));
+}
+
 /*
  * Tells the NIC which CQEs were read. The caller has called crl_order_reads_before_giveback() since
  * it read them. Returns true when the record was written.
@@ -273,7 +280,7 @@ crl_rq_poll(
 CRL_FN bool
 crl_cq_giveback(struct crl_cq *cq)
 {
-	if (cq->ci == cq->ci_told || (cq->flags & (CRL_CQ_OVERRUN_IGNORE | CRL_CQ_COLLAPSED)))
+	if (!crl_cq_owes(cq))
 		return false;
 	crl_st_be32(&cq->dbrec[CRL_DBREC_CQ_CI], crl_index24(cq->ci));
 	cq->ci_told = cq->ci;

@@ -83,7 +83,8 @@ check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
 	uint32_t i;
 	int rc;
 
-	if (!cfg || cfg->size != sizeof(*cfg) || !cfg->engine || !cfg->streams || cfg->nr_streams == 0)
+	if (!cfg || cfg->size != sizeof(*cfg) || !cfg->engine || !cfg->streams ||
+		cfg->nr_streams == 0)
 		return crl_err_set(err, -EINVAL, STEP,
 			"set size, engine, streams and nr_streams; crl_engine_names() lists the "
 			"engines",

@@ -45,7 +45,7 @@ crl_rq_collect(struct crl_rq *rq)
 CRL_FN bool
 crl_giveback_due(const struct crl_rq *rq, const struct crl_sq *sq, uint32_t n)
 {
-	return n != 0 || (rq && rq->cq.ci != rq->cq.ci_told) || (sq && sq->cq.ci != sq->cq.ci_told);
+	return n != 0 || (rq && crl_cq_owes(&rq->cq)) || (sq && crl_cq_owes(&sq->cq));
 }
 
 /*
