@@ -44,16 +44,16 @@ clean() {
 	has "$1" 'closed: 0 ranges of memory are still the device'
 }
 
-run round -- 2000
+run round -- 500
 clean round
-has round 'received 2000 '
+has round 'received 500 '
 for profile in cx7 bf3; do
 	run "$profile" --profile "$profile" -- 100
 	clean "$profile"
 done
-run late --faults dma-delay=20 -- 500 # DMA that arrives later, in an order that PCI Express allows
+run late --faults dma-delay=20 -- 150 # DMA that arrives later, in an order that PCI Express allows
 clean late
-has late 'received 500 '
+has late 'received 150 '
 
 # The NIC asks for pages and then gives all of them back, while it runs.
 run pages --faults pages=64@8,pages=-384@16 -- 10 300
