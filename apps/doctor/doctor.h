@@ -2,7 +2,7 @@
 /*
  * What the files of carillon-doctor share. A run has three stages: the inventory and the probes
  * gather facts (machine.c, probe*.c), each check judges one subject by them (check_*.c), and the
- * report prints what was found (report.c). A check reads files only through tree.h's functions,
+ * report prints what was found (report.c). A check reads files only through tree.c's functions,
  * below one root, and all that is no file only from the facts; so a made-up tree with a file of
  * facts is judged by the very code that judges a machine. One thread.
  */

@@ -2,7 +2,7 @@
 /*
  * Inside of the uverbs interposer: it plays the part of the kernel between libibverbs and the model
  * library (../softcx.h). A call travels interpose.c -> args.c (the kernel's generic checks) -> a
- * method in core.c, devx.c, uar.c, flow.c or event.c -> softcx.h.
+ * method in core.c, devx.c, mem.c, flow.c or event.c -> softcx.h.
  *
  * Threads: every ioctl of every device runs under scxf_lock, which the model may hold up for as
  * long as its data path takes to acknowledge. Events come in the data path's thread and take only
