@@ -392,6 +392,32 @@ middle_of_a_wqe(void **state)
 	fake_close(&n);
 }
 
+/* An error far from index 0 names its own WQE; a queue that is not ready gives no packets. */
+static void
+receive_error_late(void **state)
+{
+	struct crl_pkt pkt[8];
+	struct fake_nic n;
+	struct crl_rq *rq = &n.q.rq;
+	uint32_t got;
+
+	fake_open(&n, 0, 3, 64, false);
+	rq->ci = rq->pi = rq->pi_told = rq->cq.ci = rq->cq.ci_told = 0xc00d;
+	n.rq_at = n.rcq_pi = 0xc00d;
+	n.rcq_rec[0] = crl_to_be32(0xc00d);
+	crl_rq_refill(rq, NULL);
+	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 0xc00d, CRL_SYND_WR_FLUSH);
+	rq->state = CRL_QS_RESET;
+	assert_int_equal(crl_rq_poll(rq, &n.error[1], pkt, 8, &got), CRL_FAILED);
+	assert_int_equal(n.error[1].seq, 0);
+	rq->state = CRL_QS_READY;
+	assert_int_equal(crl_rq_poll(rq, &n.error[1], pkt, 8, &got), CRL_FAILED);
+	assert_int_equal(n.error[1].seq, 1);
+	assert_int_equal(n.error[1].wqe, 0xc00d);
+	assert_memory_equal(n.error[1].wqe_bytes, &rq->wqe[5], 16);
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -409,6 +435,7 @@ main(void)
 		cmocka_unit_test(release_in_order),
 		cmocka_unit_test(packet_fields),
 		cmocka_unit_test(receive_errors),
+		cmocka_unit_test(receive_error_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
