@@ -44,7 +44,9 @@ static const struct argp_option options[] = {
 		0},
 	{"faults", OPT_FAULTS, "SPEC", 0,
 		"what the NIC does wrong, or as early as it may: send-error=N, recv-error=N (the "
-		"Nth completes in error), overwrite (what was given back), records (read between "
+		"Nth completes in error), dma-delay=N (writes arrive up to N steps later, in any "
+		"order "
+		"that PCI Express allows), overwrite (what was given back), records (read between "
 		"doorbells); with commas between",
 		0},
 	{"nic-step", OPT_STEP, "WHO", 0,
