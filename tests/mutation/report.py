@@ -99,7 +99,8 @@ def _head(root, args, made, chosen, shift, count, seconds):
     yield f"date      {time.strftime('%Y-%m-%d %H:%M')}"
     yield (f"runtime   {seconds:.0f} s, {args.jobs} at a time, {os.cpu_count()} processors, load "
            f"{os.getloadavg()[1]:.1f} at its end")
-    yield f"mutants   {len(made)} there are, {len(chosen)} chosen, {len(shift.done) - count['undecided']} run, seed {args.seed}"
+    ran = len(shift.done) - count["undecided"]
+    yield f"mutants   {len(made)} there are, {len(chosen)} chosen, {ran} run, seed {args.seed}"
     yield (f"          {count['stillborn']} do not compile, {count['same code']} are the same machine code, "
            f"{count['undecided']} undecided when time was up")
     yield f"counted   {counted}: {count['killed']} killed, {count['survived']} survived"
