@@ -45,9 +45,8 @@ static const struct argp_option options[] = {
 	{"faults", OPT_FAULTS, "SPEC", 0,
 		"what the NIC does wrong, or as early as it may: send-error=N, recv-error=N (the "
 		"Nth completes in error), dma-delay=N (writes arrive up to N steps later, in any "
-		"order "
-		"that PCI Express allows), overwrite (what was given back), records (read between "
-		"doorbells); with commas between",
+		"order that PCI Express allows), overwrite (what was given back), records (read "
+		"between doorbells); with commas between",
 		0},
 	{"nic-step", OPT_STEP, "WHO", 0,
 		"who steps the data path: cpu, a thread of the program (default); gpu or gpu:N, a "
