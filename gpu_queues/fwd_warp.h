@@ -343,8 +343,7 @@ crl_fwd_warp_turn(
 	if (!run)
 		return turn;
 	crl_warp_poll(w, s, max, &seen);
-	if (seen.rx != 0 || seen.tx != 0)
-		crl_edges_cqes_seen(); /* pairs with the NIC's CQE writes after all it did before */
+	crl_edges_cqes_seen(); /* pairs with the NIC's CQE writes after all it did before */
 	back = crl_warp_reap(w, s, &seen);
 	n = seen.rx < max ? seen.rx : max;
 	if (s->tx && n > crl_sq_room(&s->tx->sq))

@@ -180,8 +180,7 @@ crl_flowgen_warp_turn(const struct crl_warp *w, struct crl_stream *s, struct crl
 	if (!crl_own_warp_begin(s, crl_flowgen_begin))
 		return CRL_TURN_IDLE;
 	crl_warp_poll(w, s, max, &seen);
-	if (seen.rx != 0 || seen.tx != 0)
-		crl_edges_cqes_seen(); /* pairs with the NIC's CQE writes after all it did before */
+	crl_edges_cqes_seen(); /* pairs with the NIC's CQE writes after all it did before */
 	back = crl_warp_reap(w, s, &seen);
 	n = seen.rx < max ? seen.rx : max;
 	for (at = 0; at < n; at += CRL_WARP_ROUND) {
