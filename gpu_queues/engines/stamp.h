@@ -18,7 +18,7 @@
 #include "txonly.h"
 
 #define CRL_STAMP_MARK	0x5354u
-#define CRL_STAMP_AT	(CRL_TXONLY_HDR_BYTES + 2u) /* the number, two words, then the pattern */
+#define CRL_STAMP_AT	(CRL_TXONLY_HDR_BYTES + 6u) /* the number, two words, then the pattern */
 #define CRL_STAMP_BYTES (CRL_STAMP_AT + 12u)
 #define CRL_STAMP_SLOTS CRL_BURST_MAX
 
