@@ -163,19 +163,31 @@ struct scx_dp {
 };
 
 /* What crosses PCIe, by the model that dp.h tells of. */
+CRL_FN uint32_t
+scx_pci_read_tlps(uint32_t bytes)
+{
+	return (bytes + SCX_PCI_READ - 1u) / SCX_PCI_READ +
+	       (bytes + SCX_PCI_WRITE - 1u) / SCX_PCI_WRITE;
+}
+
+CRL_FN uint32_t
+scx_pci_write_tlps(uint32_t bytes)
+{
+	return (bytes + SCX_PCI_WRITE - 1u) / SCX_PCI_WRITE;
+}
+
 SCX_FN void
 scx_pci_read(struct scx_dp *dp, uint32_t bytes)
 {
 	dp->stats.pci_read += bytes;
-	dp->stats.pci_tlps += (bytes + SCX_PCI_READ - 1u) / SCX_PCI_READ +
-			      (bytes + SCX_PCI_WRITE - 1u) / SCX_PCI_WRITE;
+	dp->stats.pci_tlps += scx_pci_read_tlps(bytes);
 }
 
 SCX_FN void
 scx_pci_write(struct scx_dp *dp, uint32_t bytes)
 {
 	dp->stats.pci_written += bytes;
-	dp->stats.pci_tlps += (bytes + SCX_PCI_WRITE - 1u) / SCX_PCI_WRITE;
+	dp->stats.pci_tlps += scx_pci_write_tlps(bytes);
 }
 
 /* Queue a report for the control side; refusals may be lost (counted), events find room kept for

@@ -87,6 +87,28 @@ struct scx_wframe {
 	uint32_t len;
 };
 
+/*
+ * Bytes and TLPs of the lanes' frames, added up in one sum: 32 frames of 9216 bytes and more fit
+ * into 20 bits, and their TLPs into the other 12.
+ */
+CRL_FN uint32_t
+scx_wsum_of(uint32_t bytes, uint32_t tlps)
+{
+	return bytes | tlps << 20;
+}
+
+CRL_FN uint32_t
+scx_wsum_bytes(uint32_t sum)
+{
+	return sum & 0xfffffu;
+}
+
+CRL_FN uint32_t
+scx_wsum_tlps(uint32_t sum)
+{
+	return sum >> 20;
+}
+
 CRL_FN const uint8_t *
 scx_wseg(const struct scx_wsq *q, uint16_t wqe, uint32_t k)
 {

@@ -54,6 +54,7 @@ scx_walone_rung(struct scx_worker *k, uint32_t page, const uint64_t *raw, uint32
 		if (raw[r] != 0)
 			scx_doorbell_check(dp, page, raw[r]);
 		dp->stats.doorbells += raw[r] != 0;
+		dp->stats.pci_tlps += raw[r] != 0;
 	}
 	for (r = 0; r <= SCX_WARM; r++) {
 		v = scx_take64(scx_wreg(dp, page, r));
@@ -62,6 +63,7 @@ scx_walone_rung(struct scx_worker *k, uint32_t page, const uint64_t *raw, uint32
 		else if (v != 0)
 			scx_doorbell_check(dp, page, v);
 		dp->stats.doorbells += v != 0;
+		dp->stats.pci_tlps += v != 0;
 	}
 	for (s = dp->page[page].sq; s != SCX_NONE; s = dp->sq[s].next)
 		scx_sq_sample(dp, &dp->sq[s]);

@@ -40,6 +40,8 @@ scx_wpublish(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, 
 			scx_st32(&k->crew->rq_lock[q->rq - k->dp->rq], 0);
 		k->nr_cqes = 0;
 		k->sum.cqes += n;
+		k->sum.pci_written += n * CRL_CQE_BYTES;
+		k->sum.pci_tlps += n;
 	}
 	crl_warp_sync();
 	if (let_go)
@@ -192,9 +194,14 @@ scx_wrq_credit(struct scx_wrq *q, uint32_t n)
 /* Lane 0: what a group of n frames, of which take were received, adds to the counts. */
 CRL_FN void
 scx_wreceive_count(struct scx_worker *k, const struct scx_wrq *q, uint32_t n, uint32_t take,
-	uint32_t bytes, uint32_t key)
+	uint32_t sum, uint32_t key)
 {
+	uint32_t bytes = scx_wsum_bytes(sum), wqe = 1u << q->log_stride;
+
 	k->nr_cqes += take;
+	k->sum.pci_written += bytes;
+	k->sum.pci_read += (uint64_t)take * wqe;
+	k->sum.pci_tlps += scx_wsum_tlps(sum) + take * scx_pci_read_tlps(wqe);
 	k->sum.rx_frames += take;
 	k->sum.rx_bytes += bytes;
 	k->sum.rx_no_buffer += n - take;
@@ -212,7 +219,7 @@ CRL_FN bool
 scx_wreceive(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, struct scx_wlane *x,
 	uint32_t group)
 {
-	uint32_t n = crl_popcount(group), take = q->plain ? scx_wrq_credit(q, n) : n + 1u, bytes;
+	uint32_t n = crl_popcount(group), take = q->plain ? scx_wrq_credit(q, n) : n + 1u, sum;
 	CRL_LANE(uint32_t, bad);
 	CRL_LANE(uint32_t, key);
 	CRL_LANE(uint8_t *, dst);
@@ -250,13 +257,13 @@ scx_wreceive(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, 
 			continue;
 		scx_wpayload(o, dst[CRL_AT(lane)]);
 		scx_wreceive_cqe(k, q, o, crl_rank(group, lane));
-		bad[CRL_AT(lane)] = o->f.len;
+		bad[CRL_AT(lane)] = scx_wsum_of(o->f.len, scx_pci_write_tlps(o->f.len));
 	}
-	bytes = crl_warp_sum(bad);
+	sum = crl_warp_sum(bad);
 	key[0] = crl_warp_get32(key, crl_lowest(group));
 	crl_warp_sync();
 	if (crl_warp_first())
-		scx_wreceive_count(k, q, n, take, bytes, key[0]);
+		scx_wreceive_count(k, q, n, take, sum, key[0]);
 	crl_warp_sync();
 	q->ci = (uint16_t)(q->ci + take);
 	q->cq_pi += take;

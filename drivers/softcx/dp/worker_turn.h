@@ -52,14 +52,17 @@ scx_wsent(const struct crl_warp *w, struct scx_worker *k, const struct scx_wsq *
 
 /* What a round of frames adds to the counts, and where the queue is now; lane 0. */
 CRL_FN void
-scx_wround_end(struct scx_worker *k, struct scx_wsq *q, const struct scx_wround *r, uint32_t bytes,
+scx_wround_end(struct scx_worker *k, struct scx_wsq *q, const struct scx_wround *r, uint32_t sum,
 	uint32_t cq_ci, bool done)
 {
-	uint32_t n = done ? crl_popcount(r->signals) : 0;
+	uint32_t n = done ? crl_popcount(r->signals) : 0, bytes = scx_wsum_bytes(sum);
+	uint32_t wqe = r->bbs / r->wqes * CRL_WQEBB_BYTES;
 
 	k->sum.wqes += r->wqes;
 	k->sum.tx_frames += r->frames;
 	k->sum.tx_bytes += bytes;
+	k->sum.pci_read += bytes + (uint64_t)r->bbs * CRL_WQEBB_BYTES;
+	k->sum.pci_tlps += scx_wsum_tlps(sum) + r->wqes * scx_pci_read_tlps(wqe);
 	k->sum.rx_wire += r->frames - k->nr_left;
 	k->sum.flow_hits += r->frames - k->nr_left;
 	k->nr_cqes += n;
@@ -79,7 +82,7 @@ scx_wround(const struct crl_warp *w, struct scx_worker *k, struct scx_wsq *q, st
 	CRL_LANE(struct scx_wframe, f);
 	CRL_LANE(struct scx_wlane, x);
 	CRL_LANE(uint32_t, len);
-	uint32_t ci, bytes;
+	uint32_t ci, sum;
 	bool done;
 
 	if (!scx_wround_take(w, k, q, r, f) || !scx_wsent_room(w, q, crl_popcount(r->signals), &ci))
@@ -90,11 +93,15 @@ scx_wround(const struct crl_warp *w, struct scx_worker *k, struct scx_wsq *q, st
 	if (done)
 		scx_wsent(w, k, q, r);
 	CRL_EACH_LANE(w, lane)
-	len[CRL_AT(lane)] = f[CRL_AT(lane)].data != NULL ? f[CRL_AT(lane)].len : 0;
-	bytes = crl_warp_sum(len);
+	{
+		uint32_t n = f[CRL_AT(lane)].data != NULL ? f[CRL_AT(lane)].len : 0;
+
+		len[CRL_AT(lane)] = scx_wsum_of(n, scx_pci_read_tlps(n));
+	}
+	sum = crl_warp_sum(len);
 	crl_warp_sync();
 	if (crl_warp_first())
-		scx_wround_end(k, q, r, bytes, ci, done);
+		scx_wround_end(k, q, r, sum, ci, done);
 	crl_warp_sync();
 	return done ? SCX_W_DONE : SCX_W_LEFT;
 }
@@ -207,8 +214,10 @@ scx_wrung(const struct crl_warp *w, struct scx_worker *k, uint32_t j, uint32_t b
 		if (lane < p->nr)
 			k->q[p->first + lane].pi = (uint16_t)rec[CRL_AT(lane)];
 	}
-	if (crl_warp_first())
+	if (crl_warp_first()) {
 		k->sum.doorbells += crl_popcount(bits);
+		k->sum.pci_tlps += crl_popcount(bits);
+	}
 	crl_warp_sync();
 	return true;
 }
