@@ -318,6 +318,8 @@ set_park(struct crl_engine_run *run, uint32_t word)
 {
 	uint32_t i;
 
+	crl_order_work_before_word(); /* pairs with each engine's use of its queues after it saw the
+					 word: the host may have touched them while it stood */
 	for (i = 0; i < run->nr_streams; i++)
 		crl_st32(&run->stream[i]->ctl->park, word);
 }
