@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "queue_mem.h"
 #include "run.h"
@@ -298,70 +297,6 @@ first_present(const struct crl_engine_run *run)
 	return 0;
 }
 
-/* Whether all streams stand still; a stream that failed does as well. */
-static bool
-all_parked(const struct crl_engine_run *run)
-{
-	uint32_t i;
-
-	for (i = 0; i < run->nr_streams; i++) {
-		if (crl_ld32(&run->stream[i]->ctl->parked) == 0 &&
-			crl_ld32(&run->stream[i]->ctl->done) == 0)
-			return false;
-	}
-	crl_order_seq_before_error(); /* pairs with each engine's last touch of its queues */
-	return true;
-}
-
-static void
-set_park(struct crl_engine_run *run, uint32_t word)
-{
-	uint32_t i;
-
-	crl_order_work_before_word(); /* pairs with each engine's use of its queues after it saw the
-					 word: the host may have touched them while it stood */
-	for (i = 0; i < run->nr_streams; i++)
-		crl_st32(&run->stream[i]->ctl->park, word);
-}
-
-int
-crl_engine_park(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
-{
-	uint64_t deadline = crl_now_ns() + wait_ns;
-	struct timespec nap = {0, 50000};
-	int rc = 0;
-
-	if (run->out)
-		return 0;
-	set_park(run, run->cuda ? CRL_PARK_LEAVE : CRL_PARK_STAND);
-	while (!all_parked(run) && rc == 0) {
-		if (crl_now_ns() > deadline)
-			rc = -ETIMEDOUT;
-		else
-			nanosleep(&nap, NULL);
-	}
-	if (rc == 0 && run->cuda)
-		rc = run->cuda_park(run->cuda, wait_ns, err);
-	run->out = rc == 0 && run->cuda;
-	if (rc == -ETIMEDOUT)
-		return crl_err_set(err, rc, "park engine", "call again with more time",
-			"not all of %u streams stand still after %llu ms", run->nr_streams,
-			(unsigned long long)(wait_ns / 1000000u));
-	return rc;
-}
-
-int
-crl_engine_resume(struct crl_engine_run *run, struct crl_err *err)
-{
-	int rc = 0;
-
-	set_park(run, CRL_PARK_NOT);
-	if (run->out)
-		rc = run->cuda_resume(run->cuda, err);
-	run->out = 0;
-	return rc;
-}
-
 int
 crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
 {
@@ -371,6 +306,9 @@ crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *er
 
 	for (i = 0; i < run->nr_streams; i++)
 		crl_st32(&run->stream[i]->ctl->stop, 1);
+	/* a park that timed out: to its end first, as streams that left still have to drain */
+	if (run->leaving && crl_engine_park(run, wait_ns, err) == -ETIMEDOUT)
+		return -ETIMEDOUT;
 	if (run->out && crl_engine_resume(run, err) != 0) /* it has sends to wait for */
 		return -EIO;
 	rc = run->cuda ? run->cuda_stop(run->cuda, wait_ns, err) : crl_threads_join(run, deadline);

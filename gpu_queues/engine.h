@@ -115,7 +115,9 @@ int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err
  * All streams stand still and touch no queue until crl_engine_resume(); waits up to wait_ns. On a
  * GPU their kernel has ended when this returns 0, so that no CUDA call waits for it (docs/gpu.md
  * has those that do), and starts again where it stood. A heartbeat does not rise meanwhile, and
- * that is no stall. -ETIMEDOUT: not all do; call again, or resume. resume: -EIO CUDA refused.
+ * that is no stall. -ETIMEDOUT: not all do; call again, or resume, which on a GPU is possible only
+ * after a park that returned 0, as streams that have left their kernel do not come back to it.
+ * resume: -EAGAIN such a park is still to be finished; -EIO CUDA refused.
  */
 int crl_engine_park(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
 int crl_engine_resume(struct crl_engine_run *run, struct crl_err *err);

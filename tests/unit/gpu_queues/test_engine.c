@@ -10,6 +10,7 @@
 
 #include "gpu_queues/control.h"
 #include "gpu_queues/engine.h"
+#include "gpu_queues/run.h"
 
 #define QUEUES 8
 #define S_NS   1000000000ull
@@ -402,11 +403,87 @@ park_and_resume(void **state)
 	close_all(3);
 }
 
+/* What stands for a kernel: calls are counted, and answered as told. */
+static int fake_end, fake_parks, fake_resumes, fake_stops;
+
+static int
+fake_park(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+{
+	fake_parks++;
+	return fake_end;
+}
+
+static int
+fake_resume(struct crl_cuda_run *r, struct crl_err *err)
+{
+	fake_resumes++;
+	return 0;
+}
+
+static int
+fake_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+{
+	fake_stops++;
+	return 0;
+}
+
+/*
+ * A kernel that is slow to leave: some streams have, some have not. It can be neither resumed nor
+ * given up before it has ended, and then both work.
+ */
+static void
+park_unfinished(void **state)
+{
+	struct crl_stream_cfg s[QUEUES];
+	struct crl_engine_run *run;
+	struct crl_engine_cfg cfg;
+	struct crl_err err;
+	int turn;
+
+	open_all(2);
+	config(&cfg, s, 2, "io");
+	cfg.flags = CRL_ENGINE_OWN_THREADS; /* and nobody works: the words below are the streams' */
+	assert_int_equal(crl_engine_start(&cfg, &run, &err), 0);
+	run->cuda = (struct crl_cuda_run *)&nic[0];
+	run->cuda_park = fake_park;
+	run->cuda_resume = fake_resume;
+	run->cuda_stop = fake_stop;
+	for (turn = 0; turn < 2; turn++) {
+		nic[0].ctl.parked = 1;
+		nic[1].ctl.parked = 0;
+		fake_parks = fake_resumes = 0;
+		assert_int_equal(crl_engine_park(run, 1000000, &err), -ETIMEDOUT);
+		assert_int_equal(fake_parks, 0);
+		assert_int_equal(crl_engine_resume(run, &err), -EAGAIN);
+		assert_true(strstr(err.fix, "crl_engine_park()") != NULL);
+		nic[1].ctl.parked = 1;
+		fake_end = -ETIMEDOUT; /* all stand still, and the kernel is not gone yet */
+		assert_int_equal(crl_engine_park(run, 1000000, &err), -ETIMEDOUT);
+		assert_int_equal(crl_engine_resume(run, &err), -EAGAIN);
+		if (turn == 1)
+			assert_int_equal(crl_engine_stop(run, 1000000, &err), -ETIMEDOUT);
+		assert_int_equal(nic[0].ctl.park, CRL_PARK_LEAVE);
+		assert_int_equal(fake_resumes + fake_stops, 0);
+		fake_end = 0;
+		if (turn == 1)
+			break;
+		assert_int_equal(crl_engine_park(run, 1000000, &err), 0);
+		assert_int_equal(crl_engine_resume(run, &err), 0);
+		assert_int_equal(nic[0].ctl.park, CRL_PARK_NOT);
+		assert_int_equal(fake_resumes, 1);
+	}
+	assert_int_equal(crl_engine_stop(run, 1000000, &err), 0);
+	assert_int_equal(fake_resumes, 1); /* streams that left have sends to wait for */
+	assert_int_equal(fake_stops, 1);
+	close_all(2);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(park_and_resume),
+		cmocka_unit_test(park_unfinished),
 		cmocka_unit_test(host_threads),
 		cmocka_unit_test(own_threads),
 		cmocka_unit_test(refusals),
