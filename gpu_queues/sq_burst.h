@@ -277,6 +277,16 @@ crl_burst_probe(uint32_t i)
 	return i < 4u ? i : i < 8u ? 2u * i - 3u : i < 10u ? 8u * i - 49u : 16u * i - 129u;
 }
 
+/* What was read of the CQ goes back to the NIC; nothing, no fence either, where it ignores that. */
+CRL_FN void
+crl_burst_giveback(struct crl_cq *cq)
+{
+	if (!crl_cq_owes(cq))
+		return;
+	crl_order_reads_before_giveback(); /* pairs with the NIC's next write to these entries */
+	crl_cq_giveback(cq);
+}
+
 #define CRL_BURST_PROBES 16u /* entries 0 to 3, 5, 7, 9, 11, 15, 23, 31, 47, .. 111 from here */
 
 /*
@@ -318,7 +328,7 @@ crl_burst_reap(struct crl_sq *sq, struct crl_qerror *error)
 						     */
 	}
 	sq->ci = sq->completed;
-	crl_cq_giveback(&sq->cq);
+	crl_burst_giveback(&sq->cq);
 	return st;
 }
 
@@ -344,7 +354,7 @@ crl_burst_poll_one(struct crl_sq *sq, struct crl_qerror *error)
 		crl_order_send_done_before_reuse(); /* pairs with the NIC's last read of the WQE */
 	}
 	sq->ci = sq->completed;
-	crl_cq_giveback(&sq->cq);
+	crl_burst_giveback(&sq->cq);
 	return st;
 }
 
@@ -373,26 +383,6 @@ crl_burst_room(
 	st = crl_burst_reap(sq, error);
 	*room = (uint32_t)(sq->ci + crl_ring_depth(sq->log_depth));
 	return st;
-}
-
-/*
- * crl_sq_ring() with both edges at GPU scope: for a ring and a record in this GPU's own memory only
- * (order.h says why).
- */
-CRL_FN bool
-crl_sq_ring_gpu(struct crl_sq *sq)
-{
-	CRL_ASSERT(sq->posted == sq->pi);
-	if (sq->posted == sq->rung || sq->state != CRL_QS_READY)
-		return false;
-	crl_sq_signal_last(sq);
-	crl_order_wqe_before_record_gpu(); /* pairs with the NIC's fetch after the record */
-	crl_st_be32(&sq->dbrec[CRL_DBREC_SND_WORD], crl_index16(sq->posted));
-	crl_order_record_before_uar_gpu(); /* pairs with the NIC's record read */
-	crl_st_mmio64(sq->uar, sq->db);
-	crl_order_uar_out();
-	sq->rung = sq->posted;
-	return true;
 }
 
 #endif /* CRL_SQ_BURST_H */

@@ -45,4 +45,24 @@ crl_sq_ring(struct crl_sq *sq)
 	return true;
 }
 
+/*
+ * crl_sq_ring() with both edges at GPU scope: for a ring and a record in this GPU's own memory only
+ * (order.h says why).
+ */
+CRL_FN bool
+crl_sq_ring_gpu(struct crl_sq *sq)
+{
+	CRL_ASSERT(sq->posted == sq->pi);
+	if (sq->posted == sq->rung || sq->state != CRL_QS_READY)
+		return false;
+	crl_sq_signal_last(sq);
+	crl_order_wqe_before_record_gpu(); /* pairs with the NIC's fetch after the record */
+	crl_st_be32(&sq->dbrec[CRL_DBREC_SND_WORD], crl_index16(sq->posted));
+	crl_order_record_before_uar_gpu(); /* pairs with the NIC's record read */
+	crl_st_mmio64(sq->uar, sq->db);
+	crl_order_uar_out();
+	sq->rung = sq->posted;
+	return true;
+}
+
 #endif /* CRL_SQ_DOORBELL_H */
