@@ -8,6 +8,7 @@
 #include "coop.h"
 
 uint64_t hb_accesses;
+bool hb_rmw;
 void (*hb_word_stored)(struct hb_word *w);
 
 static uint8_t missing(uint8_t a, uint8_t of, uint32_t t);
@@ -123,6 +124,7 @@ word_store(struct hb_word *w, uint32_t pc)
 	bool alone = w->writer == HB_NONE || w->writer == hb_self;
 	uint8_t rel = hb_self == 0 ? w->rel_host : w->rel;
 	struct hb_side was = {w->writer, true, w->pc}, is = {hb_self, true, pc};
+	struct hb_vc told = w->front;
 
 	/* Of the host's hb_words and those it empties only the store's order matters, not who is
 	 * next. */
@@ -141,6 +143,8 @@ word_store(struct hb_word *w, uint32_t pc)
 		w->front = a->front[rel];
 	else
 		memset(&w->front, 0, sizeof(w->front));
+	if (hb_rmw)
+		join(&w->front, &told);
 	if (hb_word_stored)
 		hb_word_stored(w);
 }

@@ -92,6 +92,9 @@ extern const char *const hb_edge_name[HB_NR_EDGES + 1u];
 /* ---- What happens ---- */
 void hb_access(void *p, size_t n, bool write, bool whole, void *pc); /* by the running thread */
 extern uint8_t hb_self;						     /* the running actor */
+/* The store that hb_access() announces is an atomic operation's: what the word told before it, it
+ * tells still (a release sequence). */
+extern bool hb_rmw;
 extern uint64_t hb_accesses;
 void hb_fork(uint8_t parent, uint8_t child);
 void hb_join(uint8_t parent, uint8_t child);

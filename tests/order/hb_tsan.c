@@ -135,6 +135,17 @@ hb_free(void *p)
 	(void)p; /* goes with the arena */
 }
 
+/* Of an atomic operation that has looked already: nobody runs between look and store. */
+static void
+exchange(void *p, size_t n, void *pc)
+{
+	sched_hold(true);
+	hb_rmw = true;
+	hb_access(p, n, true, true, pc);
+	hb_rmw = false;
+	sched_hold(false);
+}
+
 #define ATOMIC(bits, type)                                                                         \
 	type __tsan_atomic##bits##_load(const volatile type *p, int mo);                           \
 	void __tsan_atomic##bits##_store(volatile type *p, type v, int mo);                        \
@@ -158,7 +169,8 @@ hb_free(void *p)
 		type was;                                                                          \
                                                                                                    \
 		(void)mo;                                                                          \
-		hb_access((void *)(uintptr_t)p, sizeof(type), true, true, HERE);                   \
+		hb_access((void *)(uintptr_t)p, sizeof(type), false, true, HERE);                  \
+		exchange((void *)(uintptr_t)p, sizeof(type), HERE);                                \
 		was = *p;                                                                          \
 		*p = was + v;                                                                      \
 		return was;                                                                        \
@@ -173,9 +185,7 @@ hb_free(void *p)
 			*was = *p;                                                                 \
 			return 0;                                                                  \
 		}                                                                                  \
-		sched_hold(true);                                                                  \
-		hb_access((void *)(uintptr_t)p, sizeof(type), true, true, HERE);                   \
-		sched_hold(false);                                                                 \
+		exchange((void *)(uintptr_t)p, sizeof(type), HERE);                                \
 		*p = v;                                                                            \
 		return 1;                                                                          \
 	}

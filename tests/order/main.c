@@ -46,6 +46,8 @@ const struct subject subjects[] = {
 	{"flowgen_warp", program_warp, "flowgen", false, false},
 	{"error_warp", program_warp, "macswap", true, true},
 	{"share", program_share, NULL, false, false},
+	{"burst", program_burst, NULL, false, false},
+	{"combine", program_combine, NULL, false, false},
 	{"split", program_split, NULL, false, false},
 };
 #define NR_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))

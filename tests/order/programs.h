@@ -30,6 +30,8 @@ uint64_t program_dev(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_warp(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_naive_submit(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_naive_poll(const struct program_cfg *cfg, struct nic *nics);
+uint64_t program_burst(const struct program_cfg *cfg, struct nic *nics);
+uint64_t program_combine(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_share(const struct program_cfg *cfg, struct nic *nics);
 uint64_t program_split(const struct program_cfg *cfg, struct nic *nics);
 

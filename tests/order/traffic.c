@@ -261,6 +261,8 @@ static const struct {
 	struct nic_traffic traffic;
 } list[] = {
 	{"5tswap", {make_udp, check_5tswap}},
+	{"burst", {make_nothing, check_share}},
+	{"combine", {make_nothing, check_share}},
 	{"dev", {make_udp, check_macswap}},
 	{"flowgen", {make_udp, check_flowgen}},
 	{"icmpecho", {make_question, check_answer}},
