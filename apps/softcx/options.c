@@ -24,7 +24,8 @@ enum {
 	OPT_PCAP_OUT,
 	OPT_SEED,
 	OPT_FAULTS,
-	OPT_LOG
+	OPT_LOG,
+	OPT_LOG_DUMP
 };
 
 static const struct argp_option options[] = {
@@ -57,6 +58,10 @@ static const struct argp_option options[] = {
 		"with --nic-step gpu: engines on that GPU ring in host memory, not in its own", 0},
 	{"log", OPT_LOG, "FILE", 0,
 		"where the model writes what it has to say (default: standard error)", 0},
+	{"log-dump", OPT_LOG_DUMP, "N", 0,
+		"and there: each umem, the umems of each queue, and the first N WQEs and CQEs of "
+		"each ring, read where they lie",
+		0},
 	{0},
 };
 
@@ -232,6 +237,10 @@ parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_LOG:
 		path_option(state, "log", arg, run->conf.log);
+		return 0;
+	case OPT_LOG_DUMP:
+		number(state, "log-dump", arg, 0, SCX_CONF_DUMP_MAX, &v);
+		run->conf.log_dump = v;
 		return 0;
 	case ARGP_KEY_ARGS:
 		run->argv = state->argv + state->next;

@@ -97,6 +97,9 @@ struct scx_nic_cfg {
 	uint32_t nr_uar_pages;
 	struct scx_step *step; /* step.h: who steps the data path, the NIC's; NULL: its thread */
 	const struct scx_guest *guest; /* NULL: the kernel's part is played by the front */
+	/* Not 0: umems and what lies in them go to the log, and so many of the first entries of
+	 * each ring, as the data path finds or leaves them. */
+	uint32_t log_dump;
 };
 
 /* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults and a step of its own. Wire and step
@@ -129,6 +132,17 @@ int scx_pd_alloc(struct scx_nic *nic, uint16_t uid, uint32_t *pdn);
 int scx_pd_free(struct scx_nic *nic, uint16_t uid, uint32_t pdn);
 int scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access,
 	uint32_t *umem_id);
+/* The same for memory that was named by a dma-buf. */
+struct scx_dmabuf {
+	void *addr; /* of the first byte, for the data path */
+	uint64_t bytes;
+	uint64_t at;	 /* what its owner calls that byte, for the log; as are the rest */
+	uint64_t offset; /* in the dma-buf */
+	int fd;
+	int device; /* 1: memory of a GPU */
+};
+int scx_umem_reg_dmabuf(struct scx_nic *nic, uint16_t uid, const struct scx_dmabuf *d,
+	uint32_t access, uint32_t *umem_id);
 int scx_umem_dereg(struct scx_nic *nic, uint16_t uid, uint32_t umem_id);
 /* start: where the bytes are in this process; iova: what WQEs will say; access: IBV_ACCESS_* */
 int scx_mr_reg(struct scx_nic *nic, uint16_t uid, uint32_t pdn, void *start, uint64_t bytes,

@@ -9,6 +9,7 @@
 #ifndef SCX_STEP_H
 #define SCX_STEP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,7 +38,7 @@ struct scx_step *scx_step_thread(const struct scx_step_cfg *cfg);
 /* ---- libsoftcx_cuda.so, which the interposer loads when a GPU is asked for ---- */
 
 #define SCX_CUDA_LIBRARY "libsoftcx_cuda.so.0"
-#define SCX_CUDA_ABI	 1u
+#define SCX_CUDA_ABI	 2u
 
 /* What dlsym() finds under the name "scx_cuda". err: bytes for words, when a call fails. */
 struct scx_cuda {
@@ -50,6 +51,8 @@ struct scx_cuda {
 	/* Host memory for the kernel: 0; -EEXIST: somebody registered it before. */
 	int (*pin)(void *addr, size_t bytes, char *err, size_t err_bytes);
 	int (*unpin)(void *addr);
+	/* Whether an address is one of a GPU's memory; asks nothing of the GPU. */
+	bool (*holds)(const void *addr);
 };
 
 #endif /* SCX_STEP_H */

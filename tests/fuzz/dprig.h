@@ -190,6 +190,9 @@ rig_reports(struct rig *r)
 		case SCX_DP_QUEUE_ERROR:
 			r->nr_queue_errors++;
 			break;
+		case SCX_DP_DUMPED:
+			FZ_MUST(false, "a dump that nobody asked for");
+			break;
 		}
 	}
 }

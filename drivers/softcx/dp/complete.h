@@ -158,6 +158,24 @@ scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
 		r->index = cq->pi;
 }
 
+/* The CQE that was written last, made valid and read back from the driver's memory; one that the
+ * fault plan holds back is told of as it will be. */
+SCX_SLOW void
+scx_cqe_dump(struct scx_dp *dp, struct scx_cq *cq)
+{
+	const uint8_t *e = scx_cq_slot(cq, cq->pi - 1u);
+	uint64_t tail = dp->pending.cqe[dp->pending.nr - 1u].tail;
+	uint32_t before, last;
+
+	cq->dump--;
+	scx_cqe_publish(dp);
+	before = dp->nr_reports;
+	scx_dump(dp, SCX_DP_DUMP_CQ, cq->q.cqn, cq->pi - 1u, &cq->q.ring, e, CRL_CQE_BYTES);
+	last = (dp->report_head + dp->nr_reports - 1u) & (SCX_REPORTS - 1u);
+	if (dp->late != NULL && dp->nr_reports != before)
+		memcpy(dp->report[last].bytes + 56, &tail, sizeof(tail));
+}
+
 /*
  * Write the CQE; op_own's opcode is in the top byte of w[7], the owner bit is added here.
  * solicited: counts for a CQ armed for solicited events only (error CQEs always do).
@@ -188,6 +206,8 @@ scx_cqe_write(struct scx_dp *dp, struct scx_cq *cq, const struct scx_cqe *c, boo
 	dp->pending.cqe[dp->pending.nr++].tail =
 		c->w[7] | (uint64_t)(cq->pi >> cq->q.log_depth & 1u) << 56;
 	cq->pi++;
+	if (SCX_UNLIKELY(cq->dump != 0))
+		scx_cqe_dump(dp, cq);
 	if (SCX_UNLIKELY(cq->armed != 0) && (cq->armed == 1 || solicited))
 		scx_cq_event(dp, cq);
 	return true;

@@ -24,6 +24,10 @@
 struct scx_buf {
 	uint8_t *base;
 	uint64_t bytes;
+	/* For reports only: SCX_DP_DUMPED. */
+	uint64_t at;	/* base as the driver's own processor has it */
+	uint32_t dump;	/* the first so many entries are reported as they lie there */
+	uint8_t device; /* 1: memory of a GPU */
 };
 
 struct scx_dp_cq {
@@ -214,10 +218,13 @@ enum scx_dp_report_kind {
 	SCX_DP_CQ_ERROR,    /* num: CQ; value[0]: the event's syndrome, 1 overrun */
 	SCX_DP_QUEUE_ERROR, /* num: queue now in ERR; index: WQE; value[0]: syndrome, value[1]: 1
 			       RQ, 0 SQ */
+	SCX_DP_DUMPED,	    /* why: enum scx_dp_dump; index; value[0]: address, value[1]: 1 in a
+			       GPU's memory; bytes: the entry's first, as read from there */
 };
+enum scx_dp_dump { SCX_DP_DUMP_SQ, SCX_DP_DUMP_RQ, SCX_DP_DUMP_CQ };
 struct scx_dp_report {
 	enum scx_dp_report_kind kind;
-	uint32_t why;	   /* REFUSED: index into refuse.h's list */
+	uint32_t why;	   /* REFUSED: index into refuse.h's list; DUMPED: enum scx_dp_dump */
 	uint32_t num;	   /* queue or CQ number */
 	uint32_t index;	   /* WQE index */
 	uint64_t value[2]; /* what the text of the refusal prints */

@@ -128,6 +128,10 @@ scx_fetch(struct scx_dp *dp, struct scx_sq *sq, struct scx_wqe *q)
 		return scx_wqe_refuse(
 			dp, sq, q, SCX_DP_R_WQE_PAST_RECORD, CRL_SYND_LOCAL_QP_OP, bbs, posted);
 	}
+	if (SCX_UNLIKELY(sq->dump != 0)) {
+		sq->dump--;
+		scx_dump(dp, SCX_DP_DUMP_SQ, sq->q.sqn, q->index, &sq->q.ring, w, CRL_WQEBB_BYTES);
+	}
 	dp->stats.wqes++;
 	scx_pci_read(dp, q->bbs * CRL_WQEBB_BYTES);
 	scx_sq_prefetch(sq);

@@ -82,6 +82,7 @@ scx_cq_set(struct scx_dp *dp, const struct scx_dp_cq *q)
 	memset(cq, 0, sizeof(*cq));
 	cq->q = *q;
 	cq->mask = q->collapsed ? 0 : (1u << q->log_depth) - 1u;
+	cq->dump = q->ring.dump;
 	cq->used = 1;
 	scx_pages_rebuild(dp);
 	return 0;
@@ -102,6 +103,7 @@ scx_sq_set(struct scx_dp *dp, const struct scx_dp_sq *q)
 	memset(sq, 0, sizeof(*sq));
 	sq->q = *q;
 	sq->cq = cq;
+	sq->dump = q->ring.dump;
 	sq->used = 1;
 	cq->users++;
 	scx_pages_rebuild(dp);
@@ -157,6 +159,7 @@ scx_rq_set(struct scx_dp *dp, const struct scx_dp_rq *q)
 	memset(rq, 0, sizeof(*rq));
 	rq->q = *q;
 	rq->cq = cq;
+	rq->dump = q->ring.dump;
 	rq->used = 1;
 	cq->users++;
 	scx_steer_changed(dp);

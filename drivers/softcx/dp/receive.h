@@ -52,6 +52,11 @@ scx_complete_receive(struct scx_dp *dp, struct scx_rq *rq, const struct scx_rx *
 		scx_queue_error(dp, rq->q.rqn, rq->ci, 0, true);
 		return;
 	}
+	if (SCX_UNLIKELY(rq->dump != 0)) {
+		rq->dump--;
+		scx_dump(dp, SCX_DP_DUMP_RQ, rq->q.rqn, rq->ci, &rq->q.ring,
+			scx_rq_wqe(rq, rq->ci), 1u << rq->q.log_stride);
+	}
 	rq->ci++;
 	sum->frames++;
 	sum->bytes += len;

@@ -33,6 +33,7 @@ struct scx_cq {
 	uint8_t armed;	   /* 0 no, 1 next CQE, 2 next solicited or error CQE */
 	uint8_t init_told; /* CQ_NOT_INIT was reported */
 	uint32_t users;	   /* queues that complete into it */
+	uint32_t dump;	   /* CQEs that are still to be reported */
 };
 
 struct scx_sq {
@@ -47,6 +48,7 @@ struct scx_sq {
 	uint8_t first_err_told; /* CE 1: only the first failure makes a CQE */
 	uint8_t imm_told;
 	uint32_t next; /* on the same UAR page */
+	uint32_t dump; /* WQEs that are still to be reported */
 };
 
 struct scx_rq {
@@ -56,6 +58,7 @@ struct scx_rq {
 	uint16_t pi, ci;
 	uint16_t look; /* ci and the frames of this group that are still to be delivered */
 	uint8_t used;
+	uint32_t dump;
 };
 
 struct scx_page {
@@ -190,15 +193,16 @@ scx_pci_write(struct scx_dp *dp, uint32_t bytes)
 	dp->stats.pci_tlps += scx_pci_write_tlps(bytes);
 }
 
-/* Queue a report for the control side; refusals may be lost (counted), events find room kept for
- * them. */
+/* Queue a report for the control side; refusals and dumps may be lost (counted), events find room
+ * kept for them. */
 SCX_FN struct scx_dp_report *
 scx_report(struct scx_dp *dp, enum scx_dp_report_kind kind, uint32_t num)
 {
 	struct scx_dp_report *r;
 
 	if (dp->nr_reports == SCX_REPORTS ||
-		(kind == SCX_DP_REFUSED && dp->nr_reports >= SCX_REPORTS - SCX_REPORTS_KEPT)) {
+		((kind == SCX_DP_REFUSED || kind == SCX_DP_DUMPED) &&
+			dp->nr_reports >= SCX_REPORTS - SCX_REPORTS_KEPT)) {
 		dp->stats.reports_lost++;
 		return NULL;
 	}
@@ -223,6 +227,27 @@ scx_refuse(struct scx_dp *dp, enum scx_dp_refuse why, uint32_t num, uint32_t ind
 	r->value[1] = v1;
 	if (nr_bytes > 0)
 		memcpy(r->bytes, bytes, nr_bytes < sizeof(r->bytes) ? nr_bytes : sizeof(r->bytes));
+}
+
+/* An entry of a ring as it lies there, at p; read by whole words, for the driver may be at it. */
+SCX_SLOW void
+scx_dump(struct scx_dp *dp, enum scx_dp_dump what, uint32_t num, uint32_t index,
+	const struct scx_buf *ring, const uint8_t *p, uint32_t bytes)
+{
+	struct scx_dp_report *r = scx_report(dp, SCX_DP_DUMPED, num);
+	uint32_t i;
+
+	if (r == NULL)
+		return;
+	r->why = (uint32_t)what;
+	r->index = index;
+	r->value[0] = ring->at + (uint64_t)(p - ring->base);
+	r->value[1] = ring->device;
+	for (i = 0; i < bytes / 8u && i < sizeof(r->bytes) / 8u; i++) {
+		uint64_t w = scx_ld64(p + 8u * i);
+
+		memcpy(r->bytes + 8u * i, &w, sizeof(w));
+	}
 }
 
 #endif /* SCX_DP_STATE_H */

@@ -167,18 +167,18 @@ scx_wcq_free(const uint32_t *rec, uint32_t pi, uint32_t log, uint32_t *ci)
 	return used < depth ? pi + depth - used : pi;
 }
 
-/* A CQ that one queue has to itself, and that needs nothing but its CQEs. */
+/* A CQ that one queue has to itself, and that needs nothing but its CQEs; none to be reported. */
 CRL_FN bool
 scx_wcq_plain(const struct scx_cq *cq)
 {
 	return cq->used && !cq->failed && cq->armed == 0 && cq->users == 1u && !cq->q.collapsed &&
-	       !cq->q.overrun_ignore;
+	       !cq->q.overrun_ignore && cq->dump == 0;
 }
 
 CRL_FN bool
 scx_wsq_plain(const struct scx_sq *sq)
 {
-	return sq->q.state == SCX_WQ_RDY && !sq->runnable &&
+	return sq->q.state == SCX_WQ_RDY && !sq->runnable && sq->dump == 0 &&
 	       sq->q.min_inline_mode == SCX_INLINE_NONE && scx_wcq_plain(sq->cq);
 }
 

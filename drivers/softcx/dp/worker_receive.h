@@ -57,7 +57,7 @@ scx_wrq_read(struct scx_wrq *q, struct scx_rq *rq)
 	q->rq = rq;
 	q->cq = cq;
 	q->ready = rq->q.state == SCX_WQ_RDY;
-	q->plain = !rq->q.scatter_fcs && scx_wcq_plain(cq);
+	q->plain = !rq->q.scatter_fcs && rq->dump == 0 && scx_wcq_plain(cq);
 	q->strip = rq->q.vlan_strip;
 	q->counter = rq->q.counter_set & (SCX_DP_COUNTER_MAX - 1u);
 	q->ring = rq->q.ring.base;

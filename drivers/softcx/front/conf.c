@@ -144,6 +144,12 @@ parse_key(const char *k, const char *v, struct scx_conf *c)
 		c->gpu = u;
 		return 0;
 	}
+	if (!strcmp(k, "log-dump")) {
+		if (parse_u64(v, SCX_CONF_DUMP_MAX, &u))
+			return -EINVAL;
+		c->log_dump = u;
+		return 0;
+	}
 	if (!strcmp(k, "host-doorbells")) {
 		if (parse_u64(v, 1, &u))
 			return -EINVAL;
@@ -256,8 +262,8 @@ scx_conf_format(const struct scx_conf *c, char *buf, size_t bytes)
 	emit_text(&o, "faults", c->faults);
 	emit_text(&o, "log", c->log);
 	emit_text(&o, "state", c->state);
-	emit(&o, "nic-step=%s\ngpu=%u\nhost-doorbells=%u\n", step_names[c->step], c->gpu,
-		c->host_doorbells);
+	emit(&o, "log-dump=%u\nnic-step=%s\ngpu=%u\nhost-doorbells=%u\n", c->log_dump,
+		step_names[c->step], c->gpu, c->host_doorbells);
 	for (unsigned i = 0; i < c->nr_ports && !o.rc; i++) {
 		const struct scx_conf_port *p = &c->port[i];
 

@@ -11,6 +11,7 @@
  *   gpu=0                CUDA ordinal, of nic-step=gpu
  *   host-doorbells=0     1: no doorbell pages in that GPU's memory
  *   log=FILE             absent: standard error
+ *   log-dump=0           umems, and so many of the first entries of each ring, to the log
  *   state=DIR            where libsoftcx.so leaves the mark that a device was opened
  *   port=0               starts a port; the lines below belong to the last port named
  *   mac=02:5c:78:00:00:00   mtu=1500
@@ -37,6 +38,7 @@ enum scx_conf_step { SCX_CONF_STEP_CPU, SCX_CONF_STEP_REMOTE, SCX_CONF_STEP_GPU 
 
 #define SCX_CONF_ENV	 "SOFTCX_CONFIG"
 #define SCX_CONF_GPU_MAX 255u	  /* greatest ordinal that is taken */
+#define SCX_CONF_DUMP_MAX 1000000u
 #define SCX_CONF_PATH	 256u	  /* bytes of a path with its NUL */
 #define SCX_CONF_BYTES	 16384u	  /* bytes of the whole text with its NUL */
 #define SCX_CONF_OPENED	 "opened" /* name of the mark in the state folder */
@@ -66,6 +68,7 @@ struct scx_conf {
 	char faults[SCX_CONF_PATH]; /* a plan that scx_fault_parse() takes */
 	char log[SCX_CONF_PATH];    /* empty: none; so for every text here */
 	char state[SCX_CONF_PATH];
+	uint32_t log_dump;
 	enum scx_conf_step step;
 	uint32_t gpu;	       /* CUDA ordinal, of a step on a GPU */
 	uint32_t host_doorbells; /* 1: that GPU's engines ring in host memory all the same */

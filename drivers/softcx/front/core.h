@@ -13,8 +13,8 @@ int scxf_need_context(struct scxf_call *c); /* 0, or -EINVAL: GET_CONTEXT has no
 int scxf_need_devx(struct scxf_call *c);    /* the same, and -EINVAL when opened without DevX */
 int scxf_reg_mr(struct scxf_call *c);
 int scxf_dereg_mr_write(struct scxf_call *c);
-int scxf_dmabuf_find(
-	int fd, uint64_t offset, uint64_t bytes, void **addr); /* 0, -EBADF or -EINVAL */
+/* 0 and all of *m; -EBADF or -EINVAL */
+int scxf_dmabuf_find(int fd, uint64_t offset, uint64_t bytes, struct scx_dmabuf *m);
 
 /* Lines of the method tables. */
 #define IN(id, mand, min, max)                                                                     \

@@ -188,6 +188,7 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 		.event = scxf_event,
 		.event_arg = d,
 		.nr_uar_pages = SCXF_UAR_PAGES,
+		.log_dump = conf.log_dump,
 	};
 	struct scx_fault_plan faults;
 	int rc;

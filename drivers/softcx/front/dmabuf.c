@@ -80,7 +80,7 @@ softcx_dmabuf_del(int fd)
 /* Where offset of the dma-buf is; -EBADF: no descriptor or never published; -EINVAL: out of its
  * bounds. */
 int
-scxf_dmabuf_find(int fd, uint64_t offset, uint64_t bytes, void **addr)
+scxf_dmabuf_find(int fd, uint64_t offset, uint64_t bytes, struct scx_dmabuf *m)
 {
 	struct stat st;
 	int i, rc = -EBADF;
@@ -92,10 +92,17 @@ scxf_dmabuf_find(int fd, uint64_t offset, uint64_t bytes, void **addr)
 	if (i >= 0 && table[i].bytes) {
 		rc = -EINVAL;
 		if (bytes <= table[i].bytes && offset <= table[i].bytes - bytes) {
-			*addr = table[i].addr + offset;
+			m->addr = table[i].addr + offset;
 			rc = 0;
 		}
 	}
 	pthread_mutex_unlock(&table_lock);
-	return rc;
+	if (rc)
+		return rc;
+	m->bytes = bytes;
+	m->at = (uint64_t)(uintptr_t)m->addr;
+	m->offset = offset;
+	m->fd = fd;
+	m->device = scxf_gpu_holds(m->addr);
+	return 0;
 }

@@ -116,6 +116,7 @@ void scxf_changed(struct scxf_dev *dev); /* the program made, changed or destroy
 int scxf_step_make(struct scxf_dev *dev, const struct scx_conf *conf, uint64_t seed,
 	struct scx_step **step, char *err, size_t bytes);
 bool scxf_step_on_gpu(void);
+bool scxf_gpu_holds(const void *addr); /* it is an address in a GPU's memory */
 /* Host memory that the step must reach; of no effect unless it runs on a GPU. */
 int scxf_gpu_pin(uint64_t addr, uint64_t bytes, char *err, size_t err_bytes);
 void scxf_gpu_unpin(uint64_t addr, uint64_t bytes);

@@ -83,6 +83,12 @@ scxf_step_on_gpu(void)
 	return gpu >= 0;
 }
 
+bool
+scxf_gpu_holds(const void *addr)
+{
+	return gpu >= 0 && cuda->holds(addr);
+}
+
 /* A new piece between its neighbours; *at points to the link where it goes. */
 static int
 piece_add(struct piece **at, uint64_t from, uint64_t to, char *err, size_t bytes)

@@ -164,19 +164,19 @@ reg_dmabuf_mr(struct scxf_call *c)
 	uint64_t iova = scxf_in_u64(c, UVERBS_ATTR_REG_DMABUF_MR_IOVA, 0);
 	uint32_t access = scxf_in_u64(c, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, 0);
 	int fd = (int)scxf_in_u64(c, UVERBS_ATTR_REG_DMABUF_MR_FD, 0);
-	void *addr;
+	struct scx_dmabuf m;
 	int rc = check_access(c, access);
 
 	if (rc)
 		return rc;
 	if ((offset & (PAGE - 1)) != (iova & (PAGE - 1)))
 		return scxf_refuse(c, -EINVAL, "offset and iova differ within the page");
-	rc = scxf_dmabuf_find(fd, offset, bytes, &addr);
+	rc = scxf_dmabuf_find(fd, offset, bytes, &m);
 	if (rc)
 		return scxf_refuse(c, rc,
 			"descriptor %d is no dma-buf of a Carillon GPU driver, or is too short",
 			fd);
-	rc = mr_new(c, pd, addr, bytes, iova, access, &handle, &lkey, &rkey);
+	rc = mr_new(c, pd, m.addr, bytes, iova, access, &handle, &lkey, &rkey);
 	if (rc)
 		return rc;
 	scxf_attr(c, UVERBS_ATTR_REG_DMABUF_MR_HANDLE)->data = handle;
@@ -218,15 +218,17 @@ scxf_dereg_mr_write(struct scxf_call *c)
 	return mr_free(c, req->mr_handle);
 }
 
+/* m->fd: -1, named by address */
 static int
-umem_new(struct scxf_call *c, void *start, uint64_t bytes, uint32_t access, uint32_t *handle,
+umem_new(struct scxf_call *c, const struct scx_dmabuf *m, uint32_t access, uint32_t *handle,
 	uint32_t *id)
 {
 	int rc = scxf_obj_new(c->ctx, SCXF_UMEM, handle);
 
 	if (rc)
 		return rc;
-	rc = scx_umem_reg(c->ctx->dev->nic, c->ctx->uid, start, bytes, access, id);
+	rc = m->fd < 0 ? scx_umem_reg(c->ctx->dev->nic, c->ctx->uid, m->addr, m->bytes, access, id)
+		       : scx_umem_reg_dmabuf(c->ctx->dev->nic, c->ctx->uid, m, access, id);
 	if (rc) {
 		scxf_obj_put(c->ctx, *handle);
 		return scxf_refuse(c, rc, "no umem left");
@@ -243,7 +245,7 @@ umem_reg(struct scxf_call *c)
 	uint32_t access = scxf_in_u64(c, MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, 0), handle, id;
 	uint64_t pgsz = scxf_in_u64(c, MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, UINT64_MAX);
 	struct ib_uverbs_attr *fd = scxf_attr(c, MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD);
-	void *start = (void *)(uintptr_t)addr;
+	struct scx_dmabuf m = {.addr = (void *)(uintptr_t)addr, .bytes = bytes, .fd = -1};
 	int rc = scxf_need_devx(c);
 
 	if (!rc)
@@ -254,7 +256,7 @@ umem_reg(struct scxf_call *c)
 		return scxf_refuse(c, -EINVAL, "pgsz_bitmap 0x%llx allows no page of 4 KiB or more",
 			(unsigned long long)pgsz);
 	if (fd)
-		rc = scxf_dmabuf_find(fd->data_s64, addr, bytes, &start);
+		rc = scxf_dmabuf_find(fd->data_s64, addr, bytes, &m);
 	else
 		rc = pin(c, addr, bytes, access);
 	if (rc)
@@ -263,7 +265,7 @@ umem_reg(struct scxf_call *c)
 				    "too short",
 				    (long long)fd->data_s64)
 			  : rc;
-	rc = umem_new(c, start, bytes, access, &handle, &id);
+	rc = umem_new(c, &m, access, &handle, &id);
 	if (rc && !fd)
 		scxf_gpu_unpin(addr, bytes);
 	if (rc)

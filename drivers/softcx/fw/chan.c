@@ -67,6 +67,9 @@ take_reports(struct scx_nic *nic)
 		case SCX_DP_REFUSED:
 			scx_fw_dp_refused(nic, &r);
 			continue;
+		case SCX_DP_DUMPED:
+			scx_fw_dumped(nic, &r);
+			continue;
 		case SCX_DP_CQ_EVENT:
 			ev.type = SCX_EVENT_COMPLETION;
 			break;

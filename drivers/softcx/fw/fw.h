@@ -69,6 +69,8 @@ struct scx_fw_obj {
 	uint32_t nr_list;
 	uint8_t *base; /* umem */
 	uint64_t bytes;
+	uint64_t at; /* umem: base as its owner has it, and whether that is a GPU */
+	uint8_t device;
 	void *map; /* pages of the guest's that were mapped for it */
 	uint64_t map_bytes;
 	void *own; /* of its kind's own file: freed with it */
@@ -142,6 +144,11 @@ uint64_t scx_fw_refused(enum scx_fw_refusal why); /* times, all NICs of the proc
 const char *scx_fw_refusal_name(enum scx_fw_refusal why);
 void scx_fw_dp_refused(struct scx_nic *nic, const struct scx_dp_report *r);
 void scx_fw_refusal_report(struct scx_nic *nic);
+
+/* dump.c: what cfg.log_dump asks to be told. d: NULL, by address. */
+void scx_fw_log_umem(
+	struct scx_nic *nic, const struct scx_fw_obj *umem, const struct scx_dmabuf *d);
+void scx_fw_dumped(struct scx_nic *nic, const struct scx_dp_report *r);
 
 /* object.c */
 int scx_fw_tables_init(struct scx_nic *nic);

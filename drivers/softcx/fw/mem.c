@@ -102,24 +102,45 @@ umem_check(struct scx_fw_call *c, const void *addr, uint64_t bytes, uint32_t acc
 	return 0;
 }
 
-int
-scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access,
+static int
+umem_new(struct scx_nic *nic, uint16_t uid, const struct scx_dmabuf *m, uint32_t access,
 	uint32_t *umem_id)
 {
 	struct scx_fw_call c = {.nic = nic, .uid = uid, .name = "umem registration"};
 	struct scx_fw_obj *obj = NULL;
 
 	pthread_mutex_lock(&nic->lock);
-	if (umem_check(&c, addr, bytes, access) == 0)
+	if (umem_check(&c, m->addr, m->bytes, access) == 0)
 		obj = scx_fw_new(&c, SCX_FW_UMEM);
 	if (obj != NULL) {
-		obj->base = addr;
-		obj->bytes = bytes;
+		obj->base = m->addr;
+		obj->bytes = m->bytes;
+		obj->at = m->at;
+		obj->device = m->device != 0;
 		obj->access = access;
 		*umem_id = obj->num;
 	}
+	if (obj != NULL && nic->cfg.log_dump != 0)
+		scx_fw_log_umem(nic, obj, m->fd >= 0 ? m : NULL);
 	pthread_mutex_unlock(&nic->lock);
 	return obj != NULL ? 0 : errno_of(&c);
+}
+
+int
+scx_umem_reg(struct scx_nic *nic, uint16_t uid, void *addr, uint64_t bytes, uint32_t access,
+	uint32_t *umem_id)
+{
+	const struct scx_dmabuf m = {
+		.addr = addr, .bytes = bytes, .at = (uint64_t)(uintptr_t)addr, .fd = -1};
+
+	return umem_new(nic, uid, &m, access, umem_id);
+}
+
+int
+scx_umem_reg_dmabuf(struct scx_nic *nic, uint16_t uid, const struct scx_dmabuf *d, uint32_t access,
+	uint32_t *umem_id)
+{
+	return umem_new(nic, uid, d, access, umem_id);
 }
 
 int

@@ -26,6 +26,9 @@ place_ring(struct scx_fw_call *c, const struct scx_fw_obj *umem, struct scx_fw_r
 			(unsigned long long)within, umem->num, (unsigned long long)umem->bytes);
 	r->buf.base = umem->base + off + within;
 	r->buf.bytes = r->bytes;
+	r->buf.at = umem->at + off + within;
+	r->buf.device = umem->device;
+	r->buf.dump = c->nic->cfg.log_dump;
 	if (((uintptr_t)umem->base + off) % SCX_PAGE != 0)
 		return scx_fw_refuse(c, SCX_FW_R_RING_ALIGN, NULL, 0,
 			"ring at offset 0x%llx of umem 0x%x is at %p: not the start of a page",
@@ -140,5 +143,8 @@ scx_fw_ring(struct scx_fw_call *c, struct scx_fw_obj *obj, struct scx_fw_ring *r
 	umem = scx_fw_get_hold(c, obj, SCX_FW_UMEM, r->record_umem);
 	if (umem == NULL)
 		return -1;
-	return place_record(c, umem, r);
+	rc = place_record(c, umem, r);
+	if (rc == 0 && c->nic->cfg.log_dump != 0)
+		scx_fw_log_ring(c->nic, obj, r);
+	return rc;
 }

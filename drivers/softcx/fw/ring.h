@@ -38,6 +38,10 @@ int scx_fw_pages(struct scx_fw_call *c, struct scx_fw_obj *obj, const void *pas,
 /* Find and check both, and make obj hold their umems; 0 or refused. */
 int scx_fw_ring(struct scx_fw_call *c, struct scx_fw_obj *obj, struct scx_fw_ring *r);
 
+/* dump.c: where they are, to the log. */
+void scx_fw_log_ring(
+	struct scx_nic *nic, const struct scx_fw_obj *obj, const struct scx_fw_ring *r);
+
 /* wq.c: a wq's type and sizes, 0 or refused; then what scx_fw_ring() does, for what it says. */
 int scx_fw_wq_check(
 	struct scx_fw_call *c, const void *wq, uint32_t stride_min, uint32_t stride_max);

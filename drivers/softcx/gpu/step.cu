@@ -348,5 +348,19 @@ cuda_unpin(void *addr)
 	return e == cudaSuccess ? 0 : -EIO;
 }
 
-extern "C" __attribute__((visibility("default")))
-const struct scx_cuda scx_cuda = {SCX_CUDA_ABI, cuda_step_new, cuda_uar, cuda_pin, cuda_unpin};
+/* The driver's own table of addresses says it: nothing waits for a kernel here. */
+static bool
+cuda_holds(const void *addr)
+{
+	struct cudaPointerAttributes a;
+	int before = enter();
+	cudaError_t e = cudaPointerGetAttributes(&a, addr);
+
+	leave(before);
+	if (e != cudaSuccess)
+		cudaGetLastError();
+	return e == cudaSuccess && a.type == cudaMemoryTypeDevice;
+}
+
+extern "C" __attribute__((visibility("default"))) const struct scx_cuda scx_cuda = {
+	SCX_CUDA_ABI, cuda_step_new, cuda_uar, cuda_pin, cuda_unpin, cuda_holds};

@@ -31,7 +31,7 @@ all_of_it(void **state)
 {
 	assert_int_equal(
 		parse("profile=cx7\nseed=18446744073709551615\nlog=/tmp/x "
-		      "y\nstate=/s\nnic-step=gpu\ngpu=3\nhost-doorbells=1\n"
+		      "y\nstate=/s\nlog-dump=7\nnic-step=gpu\ngpu=3\nhost-doorbells=1\n"
 		      "port=0\nmac=02:5c:78:00:00:0a\nmtu=9000\nnic=scx0\nwire=veth\nnetdev="
 		      "w0\nnetns=/n\n"
 		      "port=1\nmac=ff:ee:dd:cc:bb:aa\nwire=pcap\nin=/a,b\nout=/c\ntap=/d\n"),
@@ -43,6 +43,7 @@ all_of_it(void **state)
 	assert_int_equal(conf.step, SCX_CONF_STEP_GPU);
 	assert_int_equal(conf.gpu, 3);
 	assert_int_equal(conf.host_doorbells, 1);
+	assert_int_equal(conf.log_dump, 7);
 	assert_int_equal(conf.nr_ports, 2);
 	assert_memory_equal(conf.port[0].mac, "\x02\x5c\x78\x00\x00\x0a", 6);
 	assert_int_equal(conf.port[0].mtu, 9000);
