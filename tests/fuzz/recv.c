@@ -84,13 +84,9 @@ static void
 step(struct it *it)
 {
 	struct rig_wire *w = &it->r->wire;
-	uint16_t rec = (uint16_t)ref_be32((const uint8_t *)it->rec);
 	/* Late pieces of entries that overlap come in any order. */
 	bool exact = it->nr == 0 || (it->nr == 1 && (it->late == NULL || it->stride == 4));
 
-	/* Many frames at once look at the record before the first one is done. */
-	if ((uint16_t)(rec - it->ref.ci) > 1u << it->log && it->ref.ci != it->ref.pi)
-		it->ref.off = true;
 	w->nr_in = w->next_in = 0;
 	for (uint32_t i = 0; i < it->nr; i++) {
 		w->in[w->nr_in++] = (struct scx_frame){.data = it->frame[i], .len = it->len[i]};
@@ -128,8 +124,7 @@ state(struct it *it)
 	}
 	it->ref.state = to;
 	if (to == SCX_WQ_ERR && before == SCX_WQ_RDY) {
-		if (!rr_record(&it->ref))
-			it->ref.pi = it->ref.ci;
+		(void)rr_record(&it->ref);
 		for (; it->ref.q.flush_in_error && it->ref.ci != it->ref.pi; it->ref.ci++)
 			rr_cqe(&it->ref, CRL_CQE_RESP_ERR, CRL_SYND_WR_FLUSH, 0);
 	}

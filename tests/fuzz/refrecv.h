@@ -63,13 +63,14 @@ rr_bytes(struct rr *f, struct rig *r, uint32_t key, uint64_t at, uint32_t len)
 	return NULL;
 }
 
-/* The record, as far as it can be believed. False: it cannot. */
+/* The record, if it can be believed: no more than the ring, and nothing taken back. False: not. */
 static inline bool
 rr_record(struct rr *f)
 {
 	uint16_t rec = (uint16_t)ref_be32((const uint8_t *)&f->q.dbrec[CRL_DBREC_RCV_WORD]);
+	uint16_t posted = (uint16_t)(rec - f->ci), seen = (uint16_t)(f->pi - f->ci);
 
-	if ((uint16_t)(rec - f->ci) > 1u << f->q.log_depth)
+	if (posted > 1u << f->q.log_depth || posted < seen)
 		return false;
 	f->pi = rec;
 	return true;
@@ -82,8 +83,7 @@ rr_fail(struct rr *f, uint8_t syndrome)
 	f->state = SCX_WQ_ERR;
 	f->failed = true;
 	f->ci++;
-	if (!rr_record(f))
-		f->pi = f->ci;
+	(void)rr_record(f);
 	for (; f->q.flush_in_error && f->ci != f->pi; f->ci++)
 		rr_cqe(f, CRL_CQE_RESP_ERR, CRL_SYND_WR_FLUSH, 0);
 }

@@ -176,10 +176,11 @@ scx_rq_state(struct scx_dp *dp, uint32_t rqn, uint32_t state)
 		return -ENOENT;
 	before = rq->q.state;
 	if (state == SCX_WQ_RST || before == SCX_WQ_RST)
-		rq->pi = rq->ci = rq->look = 0;
+		rq->pi = rq->ci = 0;
 	rq->q.state = (uint8_t)state;
 	if (state == SCX_WQ_ERR && before == SCX_WQ_RDY)
 		scx_rq_flush(dp, rq);
+	rq->look = rq->ci;
 	return 0;
 }
 

@@ -154,7 +154,7 @@ scx_receive_reserve(struct scx_dp *dp, struct scx_rx *x, uint32_t len)
 	x->dst = NULL;
 	if (SCX_UNLIKELY(rq == NULL || rq->q.state != SCX_WQ_RDY))
 		return;
-	if (SCX_UNLIKELY(rq->look == rq->pi) && (!scx_rq_refill(dp, rq) || rq->look == rq->pi))
+	if (SCX_UNLIKELY(rq->look == rq->pi) && !scx_rq_refill(dp, rq))
 		return;
 	x->index = rq->look++;
 	wqe = scx_rq_wqe(rq, x->index);

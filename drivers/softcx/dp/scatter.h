@@ -12,15 +12,25 @@
 
 #define SCX_FCS_BYTES 4u
 
+/*
+ * The record, and whether it can be believed: it takes back nothing that was seen posted before,
+ * and the ring holds what it says.
+ */
+SCX_FN bool
+scx_rq_record(const struct scx_rq *rq, uint16_t *rec)
+{
+	*rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&rq->q.dbrec[CRL_DBREC_RCV_WORD]));
+	return (uint16_t)(*rec - rq->pi) <= (1u << rq->q.log_depth) - (uint16_t)(rq->pi - rq->ci);
+}
+
 /* All that is posted comes back with a flush error: what the queue holds when it enters ERR. */
 SCX_SLOW void
 scx_rq_flush(struct scx_dp *dp, struct scx_rq *rq)
 {
-	uint16_t rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&rq->q.dbrec[CRL_DBREC_RCV_WORD]));
+	uint16_t rec;
 
-	if ((uint16_t)(rec - rq->ci) > 1u << rq->q.log_depth)
-		rec = rq->ci;
-	rq->pi = rec;
+	if (scx_rq_record(rq, &rec))
+		rq->pi = rec;
 	if (!rq->q.flush_in_error)
 		return;
 	for (; rq->ci != rq->pi; rq->ci++) {
@@ -72,13 +82,19 @@ scx_rq_overwrite(struct scx_dp *dp, struct scx_rq *rq, uint16_t from, uint16_t t
 		}
 }
 
-/* Sample the record; true when there is a WQE. */
+/*
+ * Sample the record; true when there is a WQE that nobody has. A record that cannot be fails the
+ * queue, but not before the WQEs seen posted are used up: those are good, and a look ahead of the
+ * frame in turn decides nothing.
+ */
 SCX_FN bool
 scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
 {
-	uint16_t rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&rq->q.dbrec[CRL_DBREC_RCV_WORD]));
+	uint16_t rec, was = rq->pi;
 
-	if (SCX_UNLIKELY((uint16_t)(rec - rq->ci) > 1u << rq->q.log_depth)) {
+	if (SCX_UNLIKELY(!scx_rq_record(rq, &rec))) {
+		if (rq->ci != rq->pi)
+			return false;
 		scx_refuse(dp, SCX_DP_R_RQ_RECORD_OVERRUN, rq->q.rqn, rq->ci, rq->q.dbrec,
 			CRL_DBREC_BYTES, rec, 1u << rq->q.log_depth);
 		rq->q.state = SCX_WQ_ERR;
@@ -86,9 +102,9 @@ scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
 		return false;
 	}
 	if (SCX_UNLIKELY(dp->fault.plan.overwrite))
-		scx_rq_overwrite(dp, rq, rq->pi, rec);
+		scx_rq_overwrite(dp, rq, was, rec);
 	rq->pi = rec;
-	return rq->ci != rq->pi;
+	return rec != was;
 }
 
 /* Where n bytes of a scatter entry go, or NULL after failing the WQE. */

@@ -184,10 +184,10 @@ scx_wrq_credit(struct scx_wrq *q, uint32_t n)
 	if (have >= n)
 		return n;
 	rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&q->rec[CRL_DBREC_RCV_WORD]));
-	have = (uint16_t)(rec - q->ci);
-	if (have > 1u << q->log_depth)
+	if ((uint16_t)(rec - q->pi) > (1u << q->log_depth) - have)
 		return n + 1u;
 	q->pi = rec;
+	have = (uint16_t)(rec - q->ci);
 	return have < n ? have : n;
 }
 

@@ -114,6 +114,99 @@ test_record_overrun(void **state)
 	assert_null(rig_cqe(&f->rx_cq));
 }
 
+/*
+ * A record that cannot be, seen in the middle of a group of frames: what was seen posted before is
+ * good yet, and the first frame that finds nothing of it fails the queue.
+ */
+static void
+record_case(struct rig_port *f, uint32_t record)
+{
+	uint8_t *p = rig_udp4(f->r->mem, 64, 5, 6);
+	uint32_t i;
+
+	f->rq.rec[0] = __builtin_bswap32(3);
+	rig_send(&f->sq, 0, 64, 1, 0);
+	rig_go(f);
+	rig_expect_frame(f, p, 64);
+	f->rq.rec[0] = __builtin_bswap32(record);
+	for (i = 0; i < 5; i++)
+		rig_send(&f->sq, 0, 64, 1, 0);
+	rig_ring(f->r, &f->sq);
+	rig_step(f->r, NULL);
+	rig_expect_refusal(f->r, SCX_DP_R_RQ_RECORD_OVERRUN);
+	for (i = 1; i < 3; i++)
+		assert_int_equal(rig_cqe_counter(rig_expect_frame(f, p, 64)), i);
+	assert_null(rig_cqe(&f->rx_cq));
+}
+
+static void
+test_record_back(void **state)
+{
+	record_case(*state, 2);
+}
+
+static void
+test_record_back_to_the_next(void **state)
+{
+	record_case(*state, 1);
+}
+
+static void
+test_record_ahead_of_the_group(void **state)
+{
+	record_case(*state, 300);
+}
+
+/* The WQE that fails in such a group fails as ever, and what was seen posted is flushed. */
+static void
+test_record_back_and_flush(void **state)
+{
+	struct rig_port *f = *state;
+	uint8_t *p = rig_udp4(f->r->mem, 100, 5, 6);
+	uint32_t i;
+
+	put_seg(f->rq.ring + 16, 99, RIG_KEY, RIG_IOVA + RIG_RX_BASE);
+	f->rq.rec[0] = __builtin_bswap32(4);
+	rig_send(&f->sq, 0, 100, 1, 0);
+	rig_go(f);
+	rig_expect_frame(f, p, 100);
+	f->rq.rec[0] = __builtin_bswap32(1);
+	for (i = 0; i < 5; i++)
+		rig_send(&f->sq, 0, 100, 1, 0);
+	rig_ring(f->r, &f->sq);
+	rig_step(f->r, NULL);
+	rig_expect_refusal(f->r, SCX_DP_R_RQ_TOO_LONG);
+	rig_expect_error(&f->rx_cq, 0xe, 1, 0x01);
+	rig_expect_error(&f->rx_cq, 0xe, 2, 0x05);
+	rig_expect_error(&f->rx_cq, 0xe, 3, 0x05);
+	assert_null(rig_cqe(&f->rx_cq));
+}
+
+/* What was flushed was given back: no later frame touches those buffers. */
+static void
+test_flushed_are_let_go(void **state)
+{
+	struct rig_port *f = *state;
+	uint8_t *p = rig_udp4(f->r->mem, 64, 5, 6), *buffers = f->r->mem + RIG_RX_BASE;
+	uint32_t i;
+
+	memset(buffers, 0x5a, 4 * RIG_RX_SIZE);
+	f->rq.rec[0] = __builtin_bswap32(3);
+	rig_send(&f->sq, 0, 64, 1, 0);
+	rig_go(f);
+	rig_expect_frame(f, p, 64);
+	assert_int_equal(rig_apply(f->r, SCX_DP_RQ_STATE, f->rq.rqn, 3), 0);
+	for (i = 1; i < 3; i++)
+		rig_expect_error(&f->rx_cq, 0xe, (uint16_t)i, 0x05);
+	assert_int_equal(rig_apply(f->r, SCX_DP_RQ_STATE, f->rq.rqn, 1), 0);
+	f->rq.rec[0] = __builtin_bswap32(4);
+	rig_send(&f->sq, 0, 64, 1, 0);
+	rig_go(f);
+	assert_int_equal(rig_cqe_counter(rig_expect_frame(f, p, 64)), 3);
+	for (i = RIG_RX_SIZE; i < 3 * RIG_RX_SIZE; i++)
+		assert_int_equal(buffers[i], 0x5a);
+}
+
 /* A deleted key is gone at once, for a queue that used it a moment ago too. */
 static void
 test_key_deleted(void **state)
@@ -144,6 +237,11 @@ main(void)
 		T(test_inline_bit),
 		T(test_read_only_key),
 		T(test_record_overrun),
+		T(test_record_back),
+		T(test_record_back_to_the_next),
+		T(test_record_ahead_of_the_group),
+		T(test_record_back_and_flush),
+		T(test_flushed_are_let_go),
 		T(test_key_deleted),
 	};
 
