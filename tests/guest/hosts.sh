@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The host's part of each case that has one: 0 when it agrees. It runs beside the guest, in the case's network
-# namespace; $1 is the guest's console, what went wrong is the last line of its log. Read by tests/guest/run.
+# namespace; $1 is the guest's console, what went wrong is the last line of its log. A case that is like another
+# has the other's. Read by tests/guest/run.
 
 # Until the guest has said it, or too long.
 guest_says() {
@@ -44,7 +45,7 @@ host_carillon() {
 host_macswap() {
 	{
 		guest_says "$1" 'GUEST up' &&
-			python3 "$here/frames.py" swap h0 02:5c:78:00:00:00 3000 60
+			python3 "$here/frames.py" swap h0 02:5c:78:00:00:00 3000 100
 	} > "$logs/host_macswap.log" 2>&1
 }
 
@@ -82,17 +83,6 @@ host_mtu() {
 		guest_says "$1" 'GUEST up' &&
 			ping -c 10 -i 0.2 -W 2 -s 8900 -M 'do' 192.168.77.2 | grep ' 0% packet loss'
 	} > "$logs/host_mtu.log" 2>&1
-}
-
-host_late_macswap() {
-	{
-		guest_says "$1" 'GUEST up' &&
-			python3 "$here/frames.py" swap h0 02:5c:78:00:00:00 3000 100
-	} > "$logs/host_late_macswap.log" 2>&1
-}
-
-host_late_bulk() {
-	python3 "$here/bulk.py" "$1" "$limit" > "$logs/host_late_bulk.log" 2>&1
 }
 
 host_carillon_rss() {

@@ -10,7 +10,7 @@ softcx=$1 driver=$2
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 start=$(date +%s.%N)
-version=$(dpkg-query -W -f '${Version}' ibverbs-providers 2>/dev/null || echo unknown)
+version="rdma-core $(dpkg-query -W -f '${Version}' ibverbs-providers 2>/dev/null || echo unknown)"
 wrong=()
 
 # run NAME OPTIONS... -- ARGUMENTS...: the program's words in NAME.out, the NIC's in NAME.nic
