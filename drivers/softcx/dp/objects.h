@@ -12,29 +12,70 @@
 #include "receive.h"
 #include "steer.h"
 
-/* Rebuild lists of a page after a queue came or went; pages without queues are not watched. */
+/*
+ * The lists of a page, highest slot first, and the pages that have any, in rising order. Kept as
+ * queues come and go, so that a thousand queues do not cost a million steps.
+ */
 SCX_SLOW void
-scx_pages_rebuild(struct scx_dp *dp)
+scx_sq_link(struct scx_dp *dp, uint32_t i)
 {
-	uint32_t i;
+	uint32_t *at = &dp->page[dp->sq[i].q.uar_page].sq;
 
-	for (i = 0; i < dp->nr_uar_pages; i++)
-		dp->page[i].sq = dp->page[i].cq = SCX_NONE;
-	for (i = 0; i < SCX_DP_SQ_MAX; i++) {
-		if (!dp->sq[i].used)
-			continue;
-		dp->sq[i].next = dp->page[dp->sq[i].q.uar_page].sq;
-		dp->page[dp->sq[i].q.uar_page].sq = i;
-	}
-	for (i = 0; i < SCX_DP_CQ_MAX; i++) {
-		if (!dp->cq[i].used)
-			continue;
-		dp->cq[i].next = dp->page[dp->cq[i].q.uar_page].cq;
-		dp->page[dp->cq[i].q.uar_page].cq = i;
-	}
-	for (i = 0, dp->nr_active = 0; i < dp->nr_uar_pages; i++) {
-		if (dp->page[i].sq != SCX_NONE || dp->page[i].cq != SCX_NONE)
-			dp->active[dp->nr_active++] = i;
+	while (*at != SCX_NONE && *at > i)
+		at = &dp->sq[*at].next;
+	dp->sq[i].next = *at;
+	*at = i;
+}
+
+SCX_SLOW void
+scx_sq_unlink(struct scx_dp *dp, uint32_t i)
+{
+	uint32_t *at = &dp->page[dp->sq[i].q.uar_page].sq;
+
+	while (*at != i) /* it is there */
+		at = &dp->sq[*at].next;
+	*at = dp->sq[i].next;
+}
+
+SCX_SLOW void
+scx_cq_link(struct scx_dp *dp, uint32_t i)
+{
+	uint32_t *at = &dp->page[dp->cq[i].q.uar_page].cq;
+
+	while (*at != SCX_NONE && *at > i)
+		at = &dp->cq[*at].next;
+	dp->cq[i].next = *at;
+	*at = i;
+}
+
+SCX_SLOW void
+scx_cq_unlink(struct scx_dp *dp, uint32_t i)
+{
+	uint32_t *at = &dp->page[dp->cq[i].q.uar_page].cq;
+
+	while (*at != i) /* it is there */
+		at = &dp->cq[*at].next;
+	*at = dp->cq[i].next;
+}
+
+/* After a queue came or went: pages without queues are not watched. */
+SCX_SLOW void
+scx_page_watch(struct scx_dp *dp, uint32_t page)
+{
+	bool want = dp->page[page].sq != SCX_NONE || dp->page[page].cq != SCX_NONE;
+	uint32_t at = dp->nr_active, i;
+
+	while (at > 0 && dp->active[at - 1u] >= page)
+		at--;
+	if (want == (at < dp->nr_active && dp->active[at] == page))
+		return;
+	if (want) {
+		for (i = dp->nr_active++; i > at; i--)
+			dp->active[i] = dp->active[i - 1u];
+		dp->active[at] = page;
+	} else {
+		for (i = at, dp->nr_active--; i < dp->nr_active; i++)
+			dp->active[i] = dp->active[i + 1u];
 	}
 }
 
@@ -84,7 +125,8 @@ scx_cq_set(struct scx_dp *dp, const struct scx_dp_cq *q)
 	cq->mask = q->collapsed ? 0 : (1u << q->log_depth) - 1u;
 	cq->dump = q->ring.dump;
 	cq->used = 1;
-	scx_pages_rebuild(dp);
+	scx_cq_link(dp, (uint32_t)(cq - dp->cq));
+	scx_page_watch(dp, q->uar_page);
 	return 0;
 }
 
@@ -106,7 +148,8 @@ scx_sq_set(struct scx_dp *dp, const struct scx_dp_sq *q)
 	sq->dump = q->ring.dump;
 	sq->used = 1;
 	cq->users++;
-	scx_pages_rebuild(dp);
+	scx_sq_link(dp, (uint32_t)(sq - dp->sq));
+	scx_page_watch(dp, q->uar_page);
 	return 0;
 }
 
@@ -227,10 +270,12 @@ scx_tir_set(struct scx_dp *dp, const struct scx_dp_tir *t)
 
 	if (dp->tir_used[slot] && dp->tir[slot].tirn != t->tirn)
 		return -EEXIST;
+	if (dp->tir_used[slot])
+		dp->relevant_old = 1; /* it may look at less than before */
 	dp->tir[slot] = *t;
 	dp->tir[slot].fields &= SCX_HASH_ALL;
 	dp->tir_used[slot] = 1;
-	scx_steer_changed(dp);
+	scx_steer_new_tir(dp, t);
 	return 0;
 }
 
@@ -273,7 +318,7 @@ scx_rule_add(struct scx_dp *dp, const struct scx_dp_rule *r)
 		dp->rule_order[b] = dp->rule_order[b - 1];
 	dp->rule_order[at] = slot;
 	dp->nr_rules++;
-	scx_steer_changed(dp);
+	scx_steer_new_rule(dp, r);
 	return 0;
 }
 
@@ -292,7 +337,7 @@ scx_rule_del(struct scx_dp *dp, uint32_t id)
 	dp->rule_free[SCX_DP_RULE_MAX - 1u - dp->nr_rules] = dp->rule_order[at];
 	for (; at < dp->nr_rules; at++)
 		dp->rule_order[at] = dp->rule_order[at + 1];
-	scx_steer_changed(dp);
+	scx_steer_gone(dp);
 	return 0;
 }
 
@@ -308,19 +353,21 @@ scx_object_del(struct scx_dp *dp, enum scx_dp_op op, uint32_t num)
 	if (op == SCX_DP_CQ_DEL && cq != NULL) {
 		cq->used = 0;
 		cq->limit = cq->pi;
-		scx_pages_rebuild(dp);
+		scx_cq_unlink(dp, (uint32_t)(cq - dp->cq));
+		scx_page_watch(dp, cq->q.uar_page);
 	} else if (op == SCX_DP_SQ_DEL && sq != NULL) {
 		scx_run_remove(dp, sq);
 		sq->used = 0;
 		sq->cq->users--;
-		scx_pages_rebuild(dp);
+		scx_sq_unlink(dp, (uint32_t)(sq - dp->sq));
+		scx_page_watch(dp, sq->q.uar_page);
 	} else if (op == SCX_DP_RQ_DEL && rq != NULL) {
 		rq->used = 0;
 		rq->cq->users--;
 		scx_steer_changed(dp);
 	} else if (op == SCX_DP_TIR_DEL && dp->tir_used[slot] && dp->tir[slot].tirn == num) {
 		dp->tir_used[slot] = 0;
-		scx_steer_changed(dp);
+		scx_steer_gone(dp);
 	} else if (op == SCX_DP_RQT_DEL && rqt->len != 0 && rqt->rqtn == num) {
 		rqt->len = 0;
 		scx_steer_changed(dp);

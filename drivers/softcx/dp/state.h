@@ -145,7 +145,8 @@ struct scx_dp {
 	uint64_t out_of_buffer[SCX_DP_COUNTER_MAX];
 
 	uint64_t generation;		      /* of everything that a flow's result depends on */
-	CRL_ALIGNAS(64) uint64_t relevant[8]; /* header bits that any rule or hash looks at */
+	CRL_ALIGNAS(64) uint64_t relevant[8]; /* header bits that any rule or hash looks at, */
+	uint8_t relevant_old;		      /* or looked at once: steer.h */
 	uint32_t nr_rules;
 	uint16_t rule_order[SCX_DP_RULE_MAX]; /* slots of rule[], first match first */
 	uint16_t rule_free[SCX_DP_RULE_MAX];

@@ -11,30 +11,85 @@
 
 #include "rss.h"
 
-/* Recompute what depends on rules and TIRs; after every change. */
+/* Bits that a TIR with a hash looks at. */
 SCX_SLOW void
-scx_steer_changed(struct scx_dp *dp)
+scx_relevant_hash(struct scx_dp *dp)
 {
 	static const uint8_t hashed[][2] = {/* offset, bytes of what rss.h reads */
 		{SCX_KEY_PROTO, 1}, {SCX_KEY_TCP, 4}, {SCX_KEY_UDP, 4}, {SCX_KEY_SRC, 16},
 		{SCX_KEY_DST, 16}};
 	uint8_t *bits = (uint8_t *)dp->relevant;
-	bool hash = false;
-	uint32_t i, b;
+	uint32_t i;
 
-	dp->generation++;
-	memset(dp->relevant, 0, sizeof(dp->relevant));
-	for (i = 0; i < dp->nr_rules; i++) {
-		for (b = 0; b < SCX_MATCH_BYTES; b++)
-			bits[b] |= dp->rule[dp->rule_order[i]].mask[b];
-	}
-	for (i = 0; i < SCX_DP_TIR_MAX; i++)
-		hash |= dp->tir_used[i] && dp->tir[i].hash_fn != 0;
-	if (!hash)
-		return;
 	for (i = 0; i < sizeof(hashed) / sizeof(hashed[0]); i++)
 		memset(bits + hashed[i][0], 0xff, hashed[i][1]);
 	bits[SCX_KEY_BITS] |= (uint8_t)((SCX_KEY_FRAG | 0xfu << 9) >> 8);
+}
+
+/* Bits that the mask of a rule has. */
+SCX_SLOW void
+scx_relevant_rule(struct scx_dp *dp, const struct scx_dp_rule *r)
+{
+	uint8_t *bits = (uint8_t *)dp->relevant;
+	uint32_t b;
+
+	for (b = 0; b < SCX_MATCH_BYTES; b++)
+		bits[b] |= r->mask[b];
+}
+
+/* All of them from all there is. */
+SCX_SLOW void
+scx_relevant_all(struct scx_dp *dp)
+{
+	bool hash = false;
+	uint32_t i;
+
+	dp->relevant_old = 0;
+	memset(dp->relevant, 0, sizeof(dp->relevant));
+	for (i = 0; i < dp->nr_rules; i++)
+		scx_relevant_rule(dp, &dp->rule[dp->rule_order[i]]);
+	for (i = 0; i < SCX_DP_TIR_MAX; i++)
+		hash |= dp->tir_used[i] && dp->tir[i].hash_fn != 0;
+	if (hash)
+		scx_relevant_hash(dp);
+}
+
+/*
+ * After every change; what was cached is none. Something new adds its bits. What goes leaves its
+ * bits until the next new one: too many of them are right and only make more of the keys differ. So
+ * a thousand rules are made and taken away in a time that does not grow with their square.
+ */
+SCX_SLOW void
+scx_steer_changed(struct scx_dp *dp)
+{
+	dp->generation++;
+}
+
+SCX_SLOW void
+scx_steer_new_rule(struct scx_dp *dp, const struct scx_dp_rule *r)
+{
+	scx_steer_changed(dp);
+	if (dp->relevant_old)
+		scx_relevant_all(dp);
+	else
+		scx_relevant_rule(dp, r);
+}
+
+SCX_SLOW void
+scx_steer_new_tir(struct scx_dp *dp, const struct scx_dp_tir *t)
+{
+	scx_steer_changed(dp);
+	if (dp->relevant_old)
+		scx_relevant_all(dp);
+	else if (t->hash_fn != 0)
+		scx_relevant_hash(dp);
+}
+
+SCX_SLOW void
+scx_steer_gone(struct scx_dp *dp)
+{
+	scx_steer_changed(dp);
+	dp->relevant_old = 1;
 }
 
 SCX_FN bool

@@ -10,7 +10,7 @@
 #include "../dmabuf_registry.h"
 #include "core.h"
 
-#define DMABUF_MAX 1024
+#define DMABUF_MAX 8192 /* a queue has two or three */
 
 static struct {
 	dev_t st_dev;

@@ -24,7 +24,7 @@
 #include "event.h"
 
 #define FILES_MAX      256
-#define SUBS_MAX       4096
+#define SUBS_MAX       16384 /* a queue of Carillon's has eight */
 #define EVENTS_A_CALL  16 /* MAX_NUM_EVENTS of mlx5_ib */
 #define PORT_DOWN      1  /* subtypes of a port change */
 #define PORT_ACTIVE    4
