@@ -323,9 +323,22 @@ socket(int domain, int type, int protocol)
 
 /*
  * libibverbs keeps registered pages from a forked child with MADV_DONTFORK, unless the kernel says
- * by RDMA netlink that it copies them, as every kernel since 5.12 does. It asks in vain here, and
- * then advises on what a dma-buf's registration has for an address: the offset, where nothing is
- * mapped. A child cannot use the device anyway, so that such advice is moot.
+ * by RDMA netlink that it copies them, as every kernel since 5.12 does. It would ask in vain here,
+ * so that we say it: nothing is to be done. Otherwise each registration reads all of the process's
+ * mappings (net_mlx5 has it look for huge pages), which takes a minute for a thousand queues.
+ */
+int ibv_fork_init(void);
+
+HOOK int
+ibv_fork_init(void)
+{
+	return 0;
+}
+
+/*
+ * Where it was asked for past that hook, it advises on what a dma-buf's registration has for an
+ * address: the offset, where nothing is mapped. A child cannot use the device anyway, so that such
+ * advice is moot.
  */
 HOOK int
 madvise(void *addr, size_t bytes, int advice)
