@@ -54,10 +54,10 @@
 #define SCX_DP_RQ_MAX	   2048u
 #define SCX_DP_CQ_MAX	   4096u
 #define SCX_DP_MKEY_MAX	   4096u
-#define SCX_DP_TIR_MAX	   1024u
-#define SCX_DP_RQT_MAX	   256u
+#define SCX_DP_TIR_MAX	   2048u /* one of each a queue that a rule names alone */
+#define SCX_DP_RQT_MAX	   2048u
 #define SCX_DP_RQT_LEN	   512u /* entries of one indirection table */
-#define SCX_DP_RULE_MAX	   1024u
+#define SCX_DP_RULE_MAX	   2048u
 #define SCX_DP_COUNTER_MAX 256u	 /* counter sets; 0: not counted by set */
 #define SCX_FT_MAX	   256u	 /* flow tables, groups and entries of a guest's driver */
 #define SCX_FG_MAX	   1024u
@@ -95,10 +95,11 @@
 
 #define CRL_EAL_DEVS_MAX    32u
 #define CRL_GPUDEVS_MAX	    32u
-#define CRL_PORT_QUEUES_MAX 64u /* of ours on one port */
-#define CRL_FLOW_QUEUES_MAX 64u /* that one rule spreads over */
+#define CRL_PORT_QUEUES_MAX 1000u /* of ours on one port: net_mlx5 has so many external ids */
+#define CRL_FLOW_QUEUES_MAX 64u	  /* that one rule spreads over */
 #define CRL_TP_PORTS_MAX    8u
-#define CRL_TP_QUEUES_MAX   64u
+#define CRL_TP_QUEUES_MAX   1000u /* of a port; with several ports there are more */
+#define CRL_TP_CPU_QUEUES_MAX 64u
 #define CRL_TP_CORES_MAX    64u
 #define CRL_TP_ERRORS_MAX   16u /* kept for telemetry and the report */
 

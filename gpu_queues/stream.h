@@ -29,6 +29,7 @@ struct crl_engine_opts {
 	uint32_t cs_flags;		 /* sending engines, CRL_ETH_L3_CSUM, CRL_ETH_L4_CSUM: 0 */
 	uint64_t tx_frames_max;		 /* own frames that a stream sends: 0 without end */
 	uint32_t tx_first;		 /* engines that forward: 1 sends a burst first: 0 */
+	uint32_t own_flow; /* txonly and first bursts: 1 adds the queue's index to dst_port: 0 */
 	uint32_t in_flight;		 /* stamp, frames under way a queue: 64 */
 	uint32_t flows;			 /* flowgen, flows it goes through: 1024 */
 	uint32_t user[8];		 /* a program's own packet function's */

@@ -10,7 +10,7 @@
 #include "gpu_queues/queue_mem.h"
 #include "soak.h"
 
-#define MANY 96u /* queues: half as many again as a port has */
+#define MANY (CRL_PORT_QUEUES_MAX + CRL_PORT_QUEUES_MAX / 2u)
 
 static const struct crl_queue_cfg queue_cfg = {
 	.size = sizeof(queue_cfg), .flags = CRL_Q_TX | CRL_Q_RX, .tx_depth = 64, .rx_depth = 64};
@@ -69,7 +69,7 @@ try_signal(struct soak *s, uint32_t v, struct crl_err *err)
 	return try_queue(s, &cfg, err);
 }
 
-/* n queues on one port, and one rule that spreads over all of them. */
+/* n queues on one port, and one rule that spreads over as many as a rule takes. */
 static int
 try_queues(struct soak *s, uint32_t n, struct crl_err *err)
 {
@@ -90,7 +90,8 @@ try_queues(struct soak *s, uint32_t n, struct crl_err *err)
 			crl_queue_destroy(q[made], NULL);
 	}
 	if (ret == 0)
-		ret = crl_flow_add(s->port, &all, q, n, &flow, err);
+		ret = crl_flow_add(s->port, &all, q,
+			n < CRL_FLOW_QUEUES_MAX ? n : CRL_FLOW_QUEUES_MAX, &flow, err);
 	if (ret == 0)
 		crl_flow_del(flow, NULL);
 	while (made-- > 0) {

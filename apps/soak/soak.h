@@ -14,7 +14,7 @@
 #include "gpu_queues/engine.h"
 #include "gpu_queues/sq_reserve.h"
 
-#define SOAK_QUEUES_MAX	 CRL_PORT_QUEUES_MAX
+#define SOAK_QUEUES_MAX	 64u
 #define SOAK_FRAME_MAX	 9018u
 #define SOAK_FRAME_MIN	 60u
 #define SOAK_HEADROOM	 2u /* what the CRC covers then lies on eight bytes */

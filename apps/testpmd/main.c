@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -240,6 +241,18 @@ catch_signals(void)
 	sigaction(SIGTERM, &sa, NULL);
 }
 
+/* Each allocation on a GPU has a dma-buf, which is a file: a thousand queues are some thousand. */
+static void
+raise_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files); /* refused: whoever runs out of them says so */
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -258,6 +271,7 @@ main(int argc, char **argv)
 		return complain(&err);
 	setvbuf(stdout, NULL, _IOLBF, 0); /* in order with what libraries say on stderr */
 	catch_signals();
+	raise_files();
 	if (crl_tp_plugin_wanted(dashes, argv, app.opt.gpu) && crl_tp_plugin_load(&err) != 0)
 		return complain(&err);
 	ret = crl_eal_init(dashes, argv, &app.eal, &err);

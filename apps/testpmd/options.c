@@ -14,7 +14,7 @@ const char crl_tp_usage[] =
 	"testpmd's own:\n"
 	"  --forward-mode=M     5tswap, flowgen, icmpecho, io (default), macswap, pingpong, "
 	"rxonly,\n"
-	"                       txonly\n"
+	"                       stamp, txonly\n"
 	"  --rxq=N --txq=N      queues a port (default 1)\n"
 	"  --rxd=N --txd=N      entries of a queue, a power of two up to 32768 (default 1024)\n"
 	"  --burst=N            packets an iteration, 1 to 64 (default 32)\n"
@@ -26,6 +26,8 @@ const char crl_tp_usage[] =
 	"  --mbuf-size=N        bytes of a receive buffer, a multiple of 64 (default 2112)\n"
 	"  --nb-cores=N         worker lcores that run engines (default 1)\n"
 	"  --portmask=HEX       which devices (default all)\n"
+	"  --mtu=N              the ports' MTU (default: as they are); frames may have 14 bytes "
+	"more\n"
 	"  --stats-period=S     print port statistics every S seconds\n"
 	"  --auto-start, -a     start without a prompt's start (what happens anyway without -i)\n"
 	"  --tx-first           send a burst before forwarding\n"
@@ -36,6 +38,8 @@ const char crl_tp_usage[] =
 	"  --rings=gpu|host     where rings are (default gpu with --gpu, else host)\n"
 	"  --tx-inline=N        frames of up to N bytes travel in the send ring (default 0)\n"
 	"  --in-flight=N        stamp: frames that go round on each queue (default 64)\n"
+	"  --queue-flows        io, macswap, rxonly, txonly: UDP port dst + i is queue i's flow, a "
+	"rule each\n"
 	"  --cpu-queues=N       queues of net_mlx5 beside ours; ours then take IPv4 UDP only\n"
 	"  --duration=S         end after S seconds (fractions allowed)\n"
 	"  --json=FILE          write a report at the end\n"
@@ -67,6 +71,8 @@ enum {
 	OPT_DURATION,
 	OPT_JSON,
 	OPT_TOPOLOGY,
+	OPT_MTU,
+	OPT_QUEUE_FLOWS,
 };
 
 static const struct option words[] = {
@@ -95,6 +101,8 @@ static const struct option words[] = {
 	{"tx-inline", required_argument, NULL, OPT_TX_INLINE},
 	{"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
 	{"cpu-queues", required_argument, NULL, OPT_CPU_QUEUES},
+	{"mtu", required_argument, NULL, OPT_MTU},
+	{"queue-flows", no_argument, NULL, OPT_QUEUE_FLOWS},
 	{"duration", required_argument, NULL, OPT_DURATION},
 	{"json", required_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
@@ -202,8 +210,10 @@ number_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err
 			&o->engine_opts.in_flight);
 	case OPT_PERIOD:
 		return crl_tp_number(err, "stats-period", arg, 0, 86400, &o->stats_period_s);
+	case OPT_MTU:
+		return crl_tp_number(err, "mtu", arg, 68, 65535 - 14, &o->mtu);
 	case OPT_CPU_QUEUES:
-		return crl_tp_number(err, "cpu-queues", arg, 0, CRL_TP_QUEUES_MAX, &o->cpu_queues);
+		return crl_tp_number(err, "cpu-queues", arg, 0, CRL_TP_CPU_QUEUES_MAX, &o->cpu_queues);
 	default:
 		return text_option(opt, arg, o, err);
 	}
@@ -228,6 +238,9 @@ flag_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err *
 	case OPT_ISOLATE:
 		o->flow_isolate = true;
 		return 0;
+	case OPT_QUEUE_FLOWS:
+		o->engine_opts.own_flow = 1;
+		return 0;
 	default:
 		return number_option(opt, arg, o, err);
 	}
@@ -246,6 +259,27 @@ unknown(struct crl_err *err, const char *word)
 				"testpmd's --%s is not an option here", foreign[i].name);
 	return crl_tp_bad(
 		err, "carillon-testpmd -- --help lists the options", "unknown option '%s'", word);
+}
+
+/* How frames find their queue: one rule over all of them, or one each. */
+static int
+check_flows(const struct crl_tp_options *o, struct crl_err *err)
+{
+	static const char *const fit[] = {"io", "macswap", "rxonly", "stamp", "txonly"};
+	const char *mode = o->engine->name;
+	bool each = o->engine_opts.own_flow != 0, fits = false;
+
+	for (size_t i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
+		fits |= strcmp(mode, fit[i]) == 0;
+	if (each && !fits)
+		return crl_tp_bad(err, "leave --queue-flows out, or choose io or macswap",
+			"with %s frames do not keep the UDP port that leads to a queue", mode);
+	if ((o->engine->needs & CRL_Q_RX) && o->rxq > CRL_FLOW_QUEUES_MAX && !each &&
+		strcmp(mode, "stamp") != 0)
+		return crl_tp_bad(err, "add --queue-flows, which makes a rule a queue, or ask for "
+				       "fewer queues",
+			"--rxq=%u: one rule spreads over %u queues", o->rxq, CRL_FLOW_QUEUES_MAX);
+	return 0;
 }
 
 static int
@@ -279,7 +313,7 @@ check_together(struct crl_tp_options *o, struct crl_err *err)
 	if (o->cpu_queues != 0 && o->flow_isolate)
 		return crl_tp_bad(err, "leave one of the two out",
 			"--flow-isolate-all leaves CPU queues nothing to receive");
-	return 0;
+	return check_flows(o, err);
 }
 
 static void

@@ -28,6 +28,7 @@ struct crl_tp_options {
 	uint32_t nb_cores;	 /* worker lcores that run engines */
 	uint32_t cpu_queues;	 /* queues of net_mlx5 itself beside ours, a port */
 	uint32_t mbuf_bytes;	 /* bytes from receive buffer to receive buffer */
+	uint32_t mtu;		 /* 0: as the port is */
 	uint32_t tx_inline;	 /* frames up to so many bytes are inlined */
 	uint32_t stats_period_s; /* 0: none */
 	uint64_t portmask;	 /* bit i: device i of -a, or of the machine */

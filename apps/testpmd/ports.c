@@ -98,6 +98,23 @@ tx_region(
 	return crl_region_reg(p->ctx, &cfg, &q->tx_region, err);
 }
 
+/* A frame of our own that no port of this MTU sends would be lost without a word from the NIC. */
+static int
+check_frame(const struct crl_tp_options *o, const struct crl_tp_queue *q, struct crl_err *err)
+{
+	const uint32_t head = RTE_ETHER_HDR_LEN;
+	uint32_t frame = 0;
+
+	for (uint32_t i = 0; i < o->engine_opts.txpkts_nr; i++)
+		frame += o->engine_opts.txpkts[i];
+	if ((o->engine->own_frames == 0 && !o->tx_first) || frame <= q->dev.mtu)
+		return 0;
+	return crl_err_set(err, -EMSGSIZE, "--txpkts",
+		"give --mtu=N with room for it, or a smaller --txpkts",
+		"frames of %u bytes need an MTU of %u, and the port's is %u", frame, frame - head,
+		q->dev.mtu - head);
+}
+
 static int
 queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl_err *err)
 {
@@ -129,6 +146,8 @@ queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl
 	if (ret != 0)
 		goto destroy;
 	ret = crl_queue_export(q->queue, &q->dev, err);
+	if (ret == 0)
+		ret = check_frame(o, q, err);
 	if (ret != 0)
 		goto detach;
 	q->watch.ctl = crl_queue_ctl(q->queue);
@@ -147,7 +166,7 @@ dereg:
 	return ret;
 }
 
-/* stamp: what a queue sends comes back to it, by its UDP port. */
+/* stamp, --queue-flows: what a queue sends comes back to it, by its UDP port. */
 static int
 steer_back(struct crl_tp_app *app, struct crl_tp_port *p, struct crl_err *err)
 {
@@ -169,12 +188,12 @@ static int
 steer(struct crl_tp_app *app, struct crl_tp_port *p, struct crl_err *err)
 {
 	struct crl_match match = {.size = sizeof(match)};
-	struct crl_queue *queues[CRL_TP_QUEUES_MAX];
+	struct crl_queue *queues[CRL_FLOW_QUEUES_MAX];
 	int ret;
 
 	if (!(app->opt.engine->needs & CRL_Q_RX))
 		return 0;
-	if (strcmp(app->opt.engine->name, "stamp") == 0)
+	if (strcmp(app->opt.engine->name, "stamp") == 0 || app->opt.engine_opts.own_flow != 0)
 		return steer_back(app, p, err);
 	if (app->opt.cpu_queues != 0)
 		match.fields = CRL_MATCH_IPV4 | CRL_MATCH_UDP;
@@ -222,6 +241,7 @@ port_open(struct crl_tp_app *app, unsigned device, struct crl_tp_port *p, struct
 	uint32_t nr = app->opt.engine->needs & CRL_Q_RX ? app->opt.rxq : app->opt.txq;
 	struct crl_port_cfg cfg = {
 		.size = sizeof(cfg),
+		.mtu = (uint16_t)app->opt.mtu,
 		.nr_cpu_rxq = (uint16_t)app->opt.cpu_queues,
 		.nr_cpu_txq = (uint16_t)app->opt.cpu_queues,
 		.isolate = app->opt.cpu_queues == 0 || app->opt.flow_isolate,

@@ -97,14 +97,14 @@ crl_gpu_uar_register(struct crl_gpu *gpu, void *reg, struct crl_gpu_uar *uar, st
 	if (m == NULL) {
 		ret = crl_gpu_fail(
 			err, -ENOMEM, "doorbell page", "free some memory", "no host memory left");
+	} else if (at == NULL && (m->dev_ptr = uar_on_gpu(gpu, page)) != 0) {
+		m->on_gpu = true;
+		crl_gpu_mem_link(gpu, m);
 	} else if (at == NULL && crl_gpu_page_is_io(reg, &m->io) != 0) {
 		free(m);
 		ret = crl_gpu_fail(err, -EFAULT, "doorbell page",
 			"pass the reg_addr of mlx5dv_devx_alloc_uar()",
 			"0x%zx is not mapped in this process", (size_t)page);
-	} else if (at == NULL && (m->dev_ptr = uar_on_gpu(gpu, page)) != 0) {
-		m->on_gpu = true;
-		crl_gpu_mem_link(gpu, m);
 	} else if (at == NULL) {
 		ret = reg_and_link(gpu, m, err);
 	}

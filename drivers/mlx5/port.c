@@ -30,6 +30,8 @@
 #define EXT_ID_MIN MLX5_EXTERNAL_RX_QUEUE_ID_MIN
 #endif
 
+_Static_assert(CRL_PORT_QUEUES_MAX <= UINT16_MAX - EXT_ID_MIN + 1u, "a slot is an external id");
+
 #define DEFAULT_CPU_DEPTH 512u
 #define MBUF_CACHE	  128u
 #define FRAME_OVERHEAD	  (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + 8u) /* and two VLAN tags */

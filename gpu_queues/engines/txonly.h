@@ -66,6 +66,8 @@ crl_txonly_begin(struct crl_stream *s)
 		return CRL_INVALID;
 	s->tx_slots = (uint32_t)(b->bytes / s->tx_stride < CRL_BURST_MAX ? b->bytes / s->tx_stride
 									 : CRL_BURST_MAX);
+	if (s->opts.own_flow != 0)
+		s->opts.dst_port = (uint16_t)(s->opts.dst_port + s->tx->index);
 	for (k = 0; k < (uint64_t)s->tx_slots * s->tx_stride; k += 2u)
 		crl_st16(b->addr + k, 0);
 	for (i = 0; i < s->tx_slots; i++)
