@@ -21,6 +21,12 @@ struct bn_api {
 	int (*tax)(const struct bn_tax_cfg *, struct bn_result *);
 };
 
+/* Numbers of an option. */
+struct bn_list {
+	unsigned v[16];
+	uint32_t nr;
+};
+
 struct bn_options {
 	const char *bench;
 	const char *json, *plot;
@@ -28,6 +34,8 @@ struct bn_options {
 	int device;
 	uint32_t samples;  /* launches or repeats of a line; 0: the bench's own */
 	uint64_t rounds;   /* litmus, rtt, poll, trigger; 0: the bench's own */
+	struct bn_list sizes, queues; /* loopback; none: its own */
+	double seconds;		      /* loopback, of a line; 0: its own */
 	const char *only;  /* lines whose name has this in it; NULL: all */
 	const char *tools; /* folder of softcx and carillon-testpmd; NULL: PATH */
 };

@@ -42,6 +42,9 @@ usage(FILE *f)
 	      "  --only WORD     lines with WORD in their name\n"
 	      "  --samples N     launches or repeats of a line\n"
 	      "  --rounds N      rounds of a line\n"
+	      "  --sizes N,...   loopback: bytes of a frame, FCS counted, 64 to 9600\n"
+	      "  --queues N,...  loopback: how many queues, 1 to 8000\n"
+	      "  --seconds S     loopback: of a line\n"
 	      "  --quick         few lines and samples: does the program work\n"
 	      "  --tools DIR     where softcx and the testpmds are (default: PATH)\n"
 	      "  --tear          breaks one WQE before it is checked: the exit status must be 1\n"
@@ -59,14 +62,53 @@ number(const char *text, uint64_t max, uint64_t *n)
 	return *text >= '0' && *text <= '9' && *end == '\0' && *n <= max;
 }
 
-enum { ON = 1, DEVICE, JSON, PLOT, ONLY, SAMPLES, ROUNDS, QUICK, TOOLS, TEAR, HELP };
+enum { ON = 1, DEVICE, JSON, PLOT, ONLY, SAMPLES, ROUNDS, QUICK, TOOLS, TEAR, HELP, SIZES, QUEUES, SECONDS };
 
 static const struct option long_options[] = {{"on", required_argument, NULL, ON},
 	{"device", required_argument, NULL, DEVICE}, {"json", required_argument, NULL, JSON},
 	{"plot", required_argument, NULL, PLOT}, {"only", required_argument, NULL, ONLY},
 	{"samples", required_argument, NULL, SAMPLES}, {"rounds", required_argument, NULL, ROUNDS},
 	{"quick", no_argument, NULL, QUICK}, {"tools", required_argument, NULL, TOOLS},
-	{"tear", no_argument, NULL, TEAR}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
+	{"tear", no_argument, NULL, TEAR}, {"sizes", required_argument, NULL, SIZES},
+	{"queues", required_argument, NULL, QUEUES}, {"seconds", required_argument, NULL, SECONDS},
+	{"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
+
+/* "64,1500" into numbers from min to max. */
+static bool
+numbers(const char *text, unsigned min, unsigned max, struct bn_list *l)
+{
+	const size_t room = sizeof(l->v) / sizeof(l->v[0]);
+	char *end;
+
+	for (l->nr = 0; l->nr < room && *text >= '0' && *text <= '9'; text = end + 1) {
+		unsigned long v = strtoul(text, &end, 10);
+
+		if (v < min || v > max || (*end != ',' && *end != '\0'))
+			return false;
+		l->v[l->nr++] = (unsigned)v;
+		if (*end == '\0')
+			return true;
+	}
+	return false;
+}
+
+static bool
+take_loopback(struct bn_options *o, int c, const char *value)
+{
+	char *end;
+
+	switch (c) {
+	case SIZES:
+		return numbers(value, 64, 9600, &o->sizes);
+	case QUEUES:
+		return numbers(value, 1, 8000, &o->queues);
+	case SECONDS:
+		o->seconds = strtod(value, &end);
+		return end != value && *end == '\0' && o->seconds >= 0.01 && o->seconds <= 3600;
+	default:
+		return false;
+	}
+}
 
 /* One option. False: its value is wrong. */
 static bool
@@ -106,7 +148,7 @@ take(struct bn_options *o, int c, const char *value)
 		o->tear = true;
 		return true;
 	default:
-		return false;
+		return take_loopback(o, c, value);
 	}
 }
 

@@ -40,7 +40,11 @@ expect 0 plot "$tmp/rate.json" "$tmp/again.png"
 if [ -n "${SOFTCX_DIR:-}" ]; then
 	expect 0 economy --quick --tools "$SOFTCX_DIR" --json "$tmp/economy.json"
 	grep -q 'ours over net_mlx5' "$tmp/out" || fail "economy compares nothing"
+	# 1, 16, 4 and 1024 queues, 64 and 9000 bytes, one flow a queue and every frame checked
 	expect 0 loopback --on host --quick --tools "$SOFTCX_DIR" --json "$tmp/loopback.json"
+	[ "$(grep -c '"mpps"' "$tmp/loopback.json")" = 4 ] || fail "loopback has not four lines"
+	expect 1 loopback --on host --quick --tools "$SOFTCX_DIR" --sizes 64 --queues 7919
+	grep -q 'equal shares' "$tmp/out" || fail "a number of queues that fits no ports is not told of"
 fi
 expect 0 post --on host --quick --only 'shared: ours, 1 group x 2 threads, batch 32' \
 	--json "$tmp/shared.json"
@@ -80,6 +84,9 @@ expect 1 plot "$tmp/none.json" "$tmp/x.svg"
 expect 2 post --on moon
 expect 2 post --rounds 0
 expect 2 post --plot "$tmp/x.pdf"
+expect 2 loopback --sizes 63
+expect 2 loopback --queues 1,,2
+expect 2 loopback --seconds 0
 expect 2 nonsense
 expect 2
 expect 0 --help
