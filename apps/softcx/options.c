@@ -51,8 +51,10 @@ static const struct argp_option options[] = {
 		0},
 	{"nic-step", OPT_STEP, "WHO", 0,
 		"who steps the data path: cpu, a thread of the program (default); gpu or gpu:N, a "
-		"kernel on that GPU, which reaches rings in its memory; remote, a thread behind "
-		"the GPU's protocol",
+		"kernel on that GPU, which reaches rings in its memory; copy or copy:N, a thread "
+		"of the program that reaches them through that GPU's copy engine; for tests: "
+		"remote, a thread behind the GPU's protocol, and copy-test, one behind a copy "
+		"engine's stand-in",
 		0},
 	{"host-doorbells", OPT_HOST_DOORBELLS, NULL, 0,
 		"with --nic-step gpu: engines on that GPU ring in host memory, not in its own", 0},
@@ -179,13 +181,16 @@ parse_step(struct argp_state *state, const char *text, struct scx_conf *c)
 	uint64_t v;
 
 	snprintf(who, sizeof(who), "%.*s", (int)strcspn(text, ":"), text);
-	if (scx_conf_step(who, &c->step) || (strchr(text, ':') && c->step != SCX_CONF_STEP_GPU)) {
+	if (scx_conf_step(who, &c->step) || (strchr(text, ':') && c->step != SCX_CONF_STEP_GPU &&
+						    c->step != SCX_CONF_STEP_COPY)) {
 		argp_failure(state, RUN_EXIT_USAGE, 0,
-			"--nic-step wants cpu, remote, gpu or gpu:N, not '%s'", text);
+			"--nic-step wants cpu, gpu, gpu:N, copy, copy:N, remote or copy-test, not "
+			"'%s'",
+			text);
 		return;
 	}
 	if (strchr(text, ':')) {
-		number(state, "nic-step=gpu", strchr(text, ':') + 1, 0, SCX_CONF_GPU_MAX, &v);
+		number(state, "nic-step", strchr(text, ':') + 1, 0, SCX_CONF_GPU_MAX, &v);
 		c->gpu = v;
 	}
 }

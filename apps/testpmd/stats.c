@@ -293,11 +293,17 @@ crl_tp_step_gpu(void)
 const char *
 crl_tp_nic_step(void)
 {
-	static char text[64];
+	static char text[80];
 
 	if (crl_tp_step_gpu() >= 0) {
 		snprintf(text, sizeof(text), "a kernel of the software ConnectX on GPU %d",
 			crl_tp_step_gpu());
+		return text;
+	}
+	if (softcx_copy_gpu != NULL && softcx_copy_gpu() >= 0) {
+		snprintf(text, sizeof(text),
+			"a CPU thread of the software ConnectX, by GPU %d's copy engine",
+			softcx_copy_gpu());
 		return text;
 	}
 	return softcx_dmabuf_add != NULL ? "a CPU thread of the software ConnectX" : "the NIC";

@@ -169,8 +169,11 @@ host_can_read(uintptr_t p)
 static bool
 step_reaches(const struct crl_gpu *gpu, const struct crl_gpu_mem *m)
 {
+	if (gpu->info.kind == CRL_GPU_CUDA && softcx_reaches_gpu != NULL &&
+		softcx_reaches_gpu(gpu->info.device) != 0)
+		return true;
 	if (softcx_step_gpu != NULL && softcx_step_gpu() >= 0)
-		return gpu->info.kind == CRL_GPU_CUDA && gpu->info.device == softcx_step_gpu();
+		return false;
 	return host_can_read(m->start);
 }
 
@@ -185,8 +188,8 @@ dmabuf_make(struct crl_gpu *gpu, struct crl_gpu_mem *m, struct crl_err *err)
 
 	if (softcx_dmabuf_add != NULL && !step_reaches(gpu, m))
 		return crl_gpu_fail(err, -EOPNOTSUPP, "dma-buf export",
-			"let a GPU step it (softcx run --nic-step gpu), or put rings and buffers "
-			"in host memory (--rings host)",
+			"let that GPU step it (softcx run --nic-step gpu), or its copy engine help "
+			"(--nic-step copy), or put rings and buffers in host memory (--rings host)",
 			"the software ConnectX runs on a processor that cannot read memory of %s",
 			gpu->info.name);
 	ret = gpu->ops->dmabuf(gpu, m, &m->dmabuf_fd, err);

@@ -72,14 +72,14 @@ crl_gpu_host_unregister(struct crl_gpu *gpu, void *ptr)
 }
 
 /*
- * A software ConnectX whose step runs on this GPU has its doorbell pages in GPU memory too: there a
- * ring is seen without a way over PCIe. 0: it has not.
+ * A software ConnectX whose step runs on this GPU, or on one that reaches it, has its doorbell
+ * pages in GPU memory too: there a ring is seen without a way over PCIe. 0: it has not.
  */
 static uint64_t
 uar_on_gpu(const struct crl_gpu *gpu, uintptr_t page)
 {
-	if (gpu->info.kind != CRL_GPU_CUDA || softcx_step_gpu == NULL || softcx_uar_gpu == NULL ||
-		softcx_step_gpu() != gpu->info.device)
+	if (gpu->info.kind != CRL_GPU_CUDA || softcx_reaches_gpu == NULL ||
+		softcx_uar_gpu == NULL || softcx_reaches_gpu(gpu->info.device) == 0)
 		return 0;
 	return (uint64_t)(uintptr_t)softcx_uar_gpu((void *)page);
 }

@@ -17,11 +17,16 @@
 extern int softcx_dmabuf_add(int fd, void *addr, size_t bytes) __attribute__((weak));
 extern void softcx_dmabuf_del(int fd) __attribute__((weak));
 
-/*
- * The CUDA ordinal of the GPU that steps the software ConnectX's data path, and so reaches that
- * GPU's memory; -1: this processor steps it.
- */
+/* The CUDA ordinal of the GPU that steps the software ConnectX's data path; -1: this processor
+ * does. */
 extern int softcx_step_gpu(void) __attribute__((weak));
+/*
+ * Whether its data path reaches memory of that GPU (a CUDA ordinal): it steps there, or on a GPU
+ * that both reach each other with, or in a thread of this processor with that GPU's copy engine.
+ */
+extern int softcx_reaches_gpu(int device) __attribute__((weak));
+/* The GPU whose copy engine it uses, -1: none. */
+extern int softcx_copy_gpu(void) __attribute__((weak));
 /* A doorbell register of that NIC in GPU memory, where a kernel rings with the same effect; NULL:
  * there is none, ring the register itself. */
 extern void *softcx_uar_gpu(void *reg) __attribute__((weak));

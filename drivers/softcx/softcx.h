@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct scx_copy;
 struct scx_nic;
 struct scx_step;
 struct scx_wire;
@@ -97,13 +98,14 @@ struct scx_nic_cfg {
 	uint32_t nr_uar_pages;
 	struct scx_step *step; /* step.h: who steps the data path, the NIC's; NULL: its thread */
 	const struct scx_guest *guest; /* NULL: the kernel's part is played by the front */
+	const struct scx_copy *copy; /* dp/dp.h, for umems and regions out of the step's reach */
 	/* Not 0: umems and what lies in them go to the log, and so many of the first entries of
 	 * each ring, as the data path finds or leaves them. */
 	uint32_t log_dump;
 };
 
-/* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: faults and a step of its own. Wire and step
- * stay the caller's then. */
+/* -EINVAL: profile, UAR memory or MTU; -EOPNOTSUPP: two of faults, a copy engine and a step of its
+ * own. Wire and step stay the caller's then. */
 int scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **nic);
 void scx_nic_destroy(struct scx_nic *nic);
 /* The NIC's wire becomes the caller's, before scx_nic_destroy(); no step may follow. */

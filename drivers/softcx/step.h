@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct scx_mover;
 struct scx_remote;
 
 struct scx_step {
@@ -53,6 +54,10 @@ struct scx_cuda {
 	int (*unpin)(void *addr);
 	/* Whether an address is one of a GPU's memory; asks nothing of the GPU. */
 	bool (*holds)(const void *addr);
+	/* Two GPUs reach each other's memory from now on: 0, or -ENOTSUP. */
+	int (*peers)(int a, int b);
+	/* far/far.h: a GPU's copy engine, on a stream of its own. */
+	int (*mover)(int device, struct scx_mover **mover, char *err, size_t bytes);
 };
 
 #endif /* SCX_STEP_H */

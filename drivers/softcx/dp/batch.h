@@ -35,6 +35,7 @@ scx_batch_fill(struct scx_dp *dp)
 		dp->run_nr--;
 		sq->runnable = 0;
 	}
+	scx_await(dp); /* for the frames' bytes */
 	/* A queue that has more stands back for the others. */
 	if (dp->run_nr > 1) {
 		uint32_t slot = dp->run[dp->run_head];

@@ -11,6 +11,7 @@
 #ifndef SCX_DP_COMPLETE_H
 #define SCX_DP_COMPLETE_H
 
+#include "dump.h"
 #include "late.h"
 #include "state.h"
 #include "syndrome.h"
@@ -29,6 +30,35 @@ scx_cqe_publish_late(struct scx_dp *dp)
 	dp->pending.nr = 0;
 }
 
+/*
+ * The same through a copy engine: bodies first, then the qwords that make them valid. CQEs that lie
+ * together go together; over there their qwords are what they are here until the second push.
+ */
+SCX_SLOW void
+scx_cqe_publish_far(struct scx_dp *dp)
+{
+	uint32_t from, to, i, pass;
+
+	for (pass = 0; pass < 2u; pass++) {
+		for (from = 0; from < dp->pending.nr; from = to) {
+			const uint8_t *first = dp->pending.cqe[from].at - 56;
+
+			for (to = from; to < dp->pending.nr &&
+					dp->pending.cqe[to].at ==
+						first + 56 + (size_t)(to - from) * CRL_CQE_BYTES;
+				to++)
+				;
+			for (i = from; i < to && pass == 1u; i++)
+				scx_st64_release(
+					dp->pending.cqe[i].at, dp->pending.cqe[i].tail);
+			scx_push(dp, first, (size_t)(to - from) * CRL_CQE_BYTES);
+		}
+		/* the engine has read the old qwords before they change here */
+		if (pass == 0 && dp->pending.nr != 0)
+			scx_settle(dp);
+	}
+}
+
 /* Make what was written valid. */
 SCX_FN void
 scx_cqe_publish(struct scx_dp *dp)
@@ -39,6 +69,8 @@ scx_cqe_publish(struct scx_dp *dp)
 		scx_cqe_publish_late(dp);
 		return;
 	}
+	if (SCX_UNLIKELY(SCX_IS_FAR(dp)))
+		scx_cqe_publish_far(dp);
 	for (i = 0; i < dp->pending.nr; i++)
 		scx_st64_release(dp->pending.cqe[i].at, dp->pending.cqe[i].tail);
 	dp->stats.cqes += dp->pending.nr;
@@ -104,7 +136,7 @@ scx_cq_overwrite(struct scx_cq *cq, uint32_t from, uint32_t to)
  * 16-bit counter.
  */
 SCX_FN uint32_t
-scx_cq_room(const struct scx_dp *dp, struct scx_cq *cq)
+scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
 {
 	uint32_t depth = 1u << cq->q.log_depth, used, was = cq->ci;
 
@@ -113,6 +145,7 @@ scx_cq_room(const struct scx_dp *dp, struct scx_cq *cq)
 	used = (cq->pi - cq->ci) & (2u * depth - 1u);
 	if (used < depth)
 		return depth - used;
+	scx_look(dp, cq->q.dbrec, CRL_DBREC_BYTES);
 	cq->ci = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_CI]));
 	used = (cq->pi - cq->ci) & (2u * depth - 1u);
 	if (SCX_UNLIKELY(dp->fault.plan.overwrite) && used <= depth)
@@ -135,6 +168,8 @@ scx_cq_prepare(struct scx_dp *dp, struct scx_cq *cq)
 		return false;
 	}
 	cq->limit = cq->pi + room;
+	if (cq->pi == 0) /* as the driver left it, once: from now on the NIC alone writes there */
+		scx_look(dp, cq->q.ring.base, ((size_t)cq->mask + 1u) * CRL_CQE_BYTES);
 	if (SCX_UNLIKELY(first_lap) && (!cq->q.collapsed || cq->pi == 0)) {
 		scx_cq_check_init(dp, cq, scx_cq_slot(cq, cq->pi));
 		cq->limit = cq->pi + 1u;
@@ -148,6 +183,7 @@ scx_cq_event(struct scx_dp *dp, struct scx_cq *cq)
 	struct scx_dp_report *r;
 
 	scx_cqe_publish(dp); /* whoever is woken finds the CQE */
+	scx_settle(dp);
 	cq->armed = 0;
 	if (dp->late != NULL) {
 		scx_late_new(dp, SCX_LATE_EVENT, cq)->tail = cq->pi;

@@ -14,6 +14,8 @@
 
 #include "complete.h"
 
+#define SCX_WQEBB_LOG 6u
+CRL_STATIC_ASSERT(1u << SCX_WQEBB_LOG == CRL_WQEBB_BYTES, "a WQEBB");
 #define SCX_SEND_REGS                                                                              \
 	4u /* 0x800, 0x900, 0xa00, 0xb00: libmlx5 alternates between halves of a register */
 
@@ -45,6 +47,7 @@ scx_doorbell_check(struct scx_dp *dp, uint32_t page, uint64_t raw)
 		return;
 	}
 	/* The record was stored before the register, so it is at or past what the register says. */
+	scx_look(dp, sq->q.dbrec, CRL_DBREC_BYTES);
 	rec = (uint16_t)scx_ld_be32(&sq->q.dbrec[CRL_DBREC_SND_WORD]);
 	if (SCX_UNLIKELY((int16_t)(uint16_t)(index - rec) > 0))
 		scx_refuse(
@@ -84,6 +87,7 @@ scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 
 	if (sq->q.state == SCX_WQ_RST)
 		return;
+	scx_look(dp, sq->q.dbrec, CRL_DBREC_BYTES);
 	rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&sq->q.dbrec[CRL_DBREC_SND_WORD]));
 	if (rec == sq->pi)
 		return;
@@ -91,6 +95,7 @@ scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 		scx_sq_record_overrun(dp, sq, rec);
 		return;
 	}
+	scx_look_ring(dp, &sq->q.ring, sq->q.log_depth, SCX_WQEBB_LOG, sq->pi, rec);
 	sq->pi = rec;
 	scx_run_push(dp, sq);
 	scx_sq_prefetch(sq);
@@ -99,8 +104,10 @@ scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 SCX_FN void
 scx_cq_sample_arm(struct scx_dp *dp, struct scx_cq *cq, bool named)
 {
-	uint32_t arm = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_ARM]));
+	uint32_t arm;
 
+	scx_look(dp, cq->q.dbrec, CRL_DBREC_BYTES);
+	arm = crl_bswap32(scx_ld32_acquire(&cq->q.dbrec[CRL_DBREC_CQ_ARM]));
 	/*
 	 * What the register names is armed whatever its record says: mlx5_core's first arm word is
 	 * all zeros. Others of the page may have been overwritten in the register; those whose

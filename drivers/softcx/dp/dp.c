@@ -45,6 +45,12 @@ scx_dp_late(struct scx_dp *dp, void *mem)
 	dp->late->held = 0;
 }
 
+void
+scx_dp_copy(struct scx_dp *dp, const struct scx_copy *copy)
+{
+	dp->copy = copy;
+}
+
 int
 scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 {
@@ -58,6 +64,7 @@ scx_dp_apply(struct scx_dp *dp, struct scx_dp_cmd *cmd)
 	scx_cqe_publish(dp); /* of queues that were flushed */
 	if (dp->late != NULL)
 		(void)scx_late_turn(dp, true);
+	scx_settle(dp); /* what was told to go is gone when this returns */
 	return rc;
 }
 
@@ -189,6 +196,8 @@ scx_dp_step(struct scx_dp *dp, struct scx_wire *wire, unsigned budget)
 	if (dp->nr_reports > SCX_REPORTS - SCX_REPORTS_KEPT)
 		return 1;
 	work = scx_doorbells(dp);
+	if (SCX_UNLIKELY(dp->copy != NULL))
+		work += dp->copy->turn(dp->copy->arg);
 	if (SCX_UNLIKELY(dp->late != NULL)) {
 		work += scx_late_turn(dp, false) + dp->late->nr;
 		if (dp->run_nr > 0 && late_fetch(dp))

@@ -176,6 +176,20 @@ size_t scx_dp_late_bytes(void);
 void scx_dp_late(struct scx_dp *dp, void *mem);
 
 /*
+ * Memory of the driver's that the step does not reach itself: the tables name a copy of it, and
+ * these bring bytes over and back, in the order in which they are asked to. What is no such memory
+ * they leave alone. Before the first command, not with faults; it stays the caller's.
+ */
+struct scx_copy {
+	void *arg;
+	void (*pull)(void *arg, void *p, size_t bytes);
+	void (*push)(void *arg, const void *p, size_t bytes);
+	void (*wait)(void *arg, bool pushes); /* for all pulls; pushes: and for those */
+	unsigned (*turn)(void *arg);	      /* once a step; work that is left, 0: none */
+};
+void scx_dp_copy(struct scx_dp *dp, const struct scx_copy *copy);
+
+/*
  * Carry out a command. Only between steps, only in the thread that steps. 0, or -errno: table full,
  * no such object.
  */

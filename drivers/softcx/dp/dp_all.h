@@ -10,6 +10,8 @@
 #include "refuse.h"
 #include "fault.h"
 #include "state.h"
+#include "far.h"
+#include "dump.h"
 #include "late.h"
 #include "syndrome.h"
 #include "doorbell.h"

@@ -13,6 +13,7 @@
 #ifndef SCX_DP_LATE_H
 #define SCX_DP_LATE_H
 
+#include "far.h"
 #include "state.h"
 
 #define SCX_LATE_OPS   2048u
@@ -129,6 +130,7 @@ scx_write(struct scx_dp *dp, const struct scx_cq *cq, uint8_t *dst, const uint8_
 		scx_late_data(dp, cq, dst, src, n);
 	else
 		scx_copy(dst, src, n);
+	scx_push(dp, dst, n);
 }
 
 #endif /* SCX_DP_LATE_H */

@@ -21,8 +21,10 @@ scx_rx_begun(struct scx_dp *dp)
 	for (i = 0; i < SCX_DP_RQ_MAX && !dp->rx_begun; i++) {
 		const struct scx_rq *rq = &dp->rq[i];
 
-		dp->rx_begun = rq->used && rq->q.state == SCX_WQ_RDY &&
-			       (uint16_t)crl_bswap32(scx_ld32_acquire(
+		if (!rq->used || rq->q.state != SCX_WQ_RDY)
+			continue;
+		scx_look(dp, rq->q.dbrec, CRL_DBREC_BYTES);
+		dp->rx_begun = (uint16_t)crl_bswap32(scx_ld32_acquire(
 				       &rq->q.dbrec[CRL_DBREC_RCV_WORD])) != rq->ci;
 	}
 	return dp->rx_begun;

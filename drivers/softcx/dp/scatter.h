@@ -17,8 +17,9 @@
  * and the ring holds what it says.
  */
 SCX_FN bool
-scx_rq_record(const struct scx_rq *rq, uint16_t *rec)
+scx_rq_record(struct scx_dp *dp, const struct scx_rq *rq, uint16_t *rec)
 {
+	scx_look(dp, rq->q.dbrec, CRL_DBREC_BYTES);
 	*rec = (uint16_t)crl_bswap32(scx_ld32_acquire(&rq->q.dbrec[CRL_DBREC_RCV_WORD]));
 	return (uint16_t)(*rec - rq->pi) <= (1u << rq->q.log_depth) - (uint16_t)(rq->pi - rq->ci);
 }
@@ -29,7 +30,7 @@ scx_rq_flush(struct scx_dp *dp, struct scx_rq *rq)
 {
 	uint16_t rec;
 
-	if (scx_rq_record(rq, &rec))
+	if (scx_rq_record(dp, rq, &rec))
 		rq->pi = rec;
 	if (!rq->q.flush_in_error)
 		return;
@@ -92,7 +93,7 @@ scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
 {
 	uint16_t rec, was = rq->pi;
 
-	if (SCX_UNLIKELY(!scx_rq_record(rq, &rec))) {
+	if (SCX_UNLIKELY(!scx_rq_record(dp, rq, &rec))) {
 		if (rq->ci != rq->pi)
 			return false;
 		scx_refuse(dp, SCX_DP_R_RQ_RECORD_OVERRUN, rq->q.rqn, rq->ci, rq->q.dbrec,
@@ -103,6 +104,7 @@ scx_rq_refill(struct scx_dp *dp, struct scx_rq *rq)
 	}
 	if (SCX_UNLIKELY(dp->fault.plan.overwrite))
 		scx_rq_overwrite(dp, rq, was, rec);
+	scx_look_ring(dp, &rq->q.ring, rq->q.log_depth, rq->q.log_stride, was, rec);
 	rq->pi = rec;
 	return rec != was;
 }

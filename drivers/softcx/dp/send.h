@@ -60,6 +60,7 @@ scx_frame_stage(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, c
 	uint32_t out = len < SCX_FRAME_MIN ? SCX_FRAME_MIN : len;
 	uint8_t *copy = scx_stage(dp, out);
 
+	scx_await(dp);
 	scx_copy(copy, data, len);
 	memset(copy + len, 0, out - len);
 	if (cs_flags != 0)
@@ -104,6 +105,8 @@ scx_segment_at(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, co
 		scx_wqe_refuse(dp, sq, q, SCX_DP_R_SEG_BOUNDS, CRL_SYND_LOCAL_PROT, addr, len);
 	else
 		scx_pci_read(dp, len);
+	if (p != NULL)
+		scx_pull(dp, p, len);
 	return p;
 }
 
@@ -241,6 +244,7 @@ scx_send_gathered(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q,
 	uint32_t out = len < SCX_FRAME_MIN ? SCX_FRAME_MIN : len;
 	uint8_t *copy = scx_stage(dp, out), *to = copy + hole;
 
+	scx_await(dp);
 	for (i = 0; i < g->nr; i++) {
 		memcpy(to, g->part[i].data, g->part[i].len);
 		to += g->part[i].len;

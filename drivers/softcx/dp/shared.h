@@ -27,6 +27,13 @@
 #define SCX_LIKELY(x)	__builtin_expect(!!(x), 1)
 #define SCX_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Whether the driver's memory is reached by a copy engine only: far.h. Never on a GPU. */
+#if defined(__CUDA_ARCH__)
+#define SCX_IS_FAR(dp) ((void)(dp), false)
+#else
+#define SCX_IS_FAR(dp) ((dp)->copy != NULL)
+#endif
+
 /* Relaxed: one load of the word, no order with other accesses. */
 #if defined(CRL_TSAN)
 #define SCX_LD(type, p)	   CRL_TSAN_LOAD((const type *)(p))

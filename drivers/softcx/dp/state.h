@@ -141,6 +141,7 @@ struct scx_dp {
 	uint8_t rx_begun; /* a receive buffer has been posted; only a patient wire asks */
 	struct scx_fault fault;
 	struct scx_late *late; /* late.h; NULL: DMA completes at once */
+	const struct scx_copy *copy; /* far.h; NULL: the driver's memory is in reach */
 	struct scx_dp_stats stats;
 	uint64_t out_of_buffer[SCX_DP_COUNTER_MAX];
 
@@ -228,27 +229,6 @@ scx_refuse(struct scx_dp *dp, enum scx_dp_refuse why, uint32_t num, uint32_t ind
 	r->value[1] = v1;
 	if (nr_bytes > 0)
 		memcpy(r->bytes, bytes, nr_bytes < sizeof(r->bytes) ? nr_bytes : sizeof(r->bytes));
-}
-
-/* An entry of a ring as it lies there, at p; read by whole words, for the driver may be at it. */
-SCX_SLOW void
-scx_dump(struct scx_dp *dp, enum scx_dp_dump what, uint32_t num, uint32_t index,
-	const struct scx_buf *ring, const uint8_t *p, uint32_t bytes)
-{
-	struct scx_dp_report *r = scx_report(dp, SCX_DP_DUMPED, num);
-	uint32_t i;
-
-	if (r == NULL)
-		return;
-	r->why = (uint32_t)what;
-	r->index = index;
-	r->value[0] = ring->at + (uint64_t)(p - ring->base);
-	r->value[1] = ring->device;
-	for (i = 0; i < bytes / 8u && i < sizeof(r->bytes) / 8u; i++) {
-		uint64_t w = scx_ld64(p + 8u * i);
-
-		memcpy(r->bytes + 8u * i, &w, sizeof(w));
-	}
 }
 
 #endif /* SCX_DP_STATE_H */

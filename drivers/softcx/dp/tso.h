@@ -65,6 +65,7 @@ scx_tso_payload(struct scx_dp *dp, struct scx_sq *sq, const struct scx_wqe *q, u
 		data = scx_segment_at(dp, sq, q, q->w + off, len);
 		if (data == NULL)
 			return 0;
+		scx_await(dp);
 		memcpy(to + total, data, len);
 		total += len;
 	}

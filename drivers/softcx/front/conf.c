@@ -28,7 +28,7 @@ scx_identity(const char *profile)
 	return NULL;
 }
 
-static const char *const step_names[] = {"cpu", "remote", "gpu"};
+static const char *const step_names[] = {"cpu", "remote", "gpu", "copy", "copy-test"};
 static const char *const wire_names[] = {"loopback", "cable", "veth", "pcap"};
 
 static int

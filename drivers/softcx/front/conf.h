@@ -7,8 +7,8 @@
  *   profile=cx6dx        capability profile                      (whole device)
  *   seed=42              decimal                                 (whole device)
  *   faults=SPEC          ../fault.h, absent: none
- *   nic-step=cpu | remote | gpu      who steps the data path, absent: cpu
- *   gpu=0                CUDA ordinal, of nic-step=gpu
+ *   nic-step=cpu | remote | gpu | copy | copy-test      who steps the data path, absent: cpu
+ *   gpu=0                CUDA ordinal, of nic-step=gpu and copy
  *   host-doorbells=0     1: no doorbell pages in that GPU's memory
  *   log=FILE             absent: standard error
  *   log-dump=0           umems, and so many of the first entries of each ring, to the log
@@ -32,9 +32,16 @@
 
 /*
  * nic-step: a thread on this processor; the same behind the protocol of a GPU's, for tests of it; a
- * kernel on GPU number gpu.
+ * kernel on GPU number gpu; a thread on this processor that reaches dma-bufs through that GPU's
+ * copy engine; the same with a stand-in for the engine, for tests.
  */
-enum scx_conf_step { SCX_CONF_STEP_CPU, SCX_CONF_STEP_REMOTE, SCX_CONF_STEP_GPU };
+enum scx_conf_step {
+	SCX_CONF_STEP_CPU,
+	SCX_CONF_STEP_REMOTE,
+	SCX_CONF_STEP_GPU,
+	SCX_CONF_STEP_COPY,
+	SCX_CONF_STEP_COPY_TEST
+};
 
 #define SCX_CONF_ENV	 "SOFTCX_CONFIG"
 #define SCX_CONF_GPU_MAX 255u	  /* greatest ordinal that is taken */
@@ -70,7 +77,7 @@ struct scx_conf {
 	char state[SCX_CONF_PATH];
 	uint32_t log_dump;
 	enum scx_conf_step step;
-	uint32_t gpu;	       /* CUDA ordinal, of a step on a GPU */
+	uint32_t gpu;	       /* CUDA ordinal, of a step on a GPU or with its help */
 	uint32_t host_doorbells; /* 1: that GPU's engines ring in host memory all the same */
 	uint32_t nr_ports;
 	struct scx_conf_port port[SCX_CONF_PORTS_MAX];
@@ -80,7 +87,7 @@ struct scx_conf {
 int scx_conf_parse(const char *text, struct scx_conf *conf, char *err, size_t err_bytes);
 /* 0; -EINVAL: a text with a newline in it; -ENOSPC: buf is too small. */
 int scx_conf_format(const struct scx_conf *conf, char *buf, size_t bytes);
-/* 0; -EINVAL: not cpu, remote or gpu. */
+/* 0; -EINVAL: no such. */
 int scx_conf_step(const char *text, enum scx_conf_step *step);
 /* 0; -EINVAL: not six hexadecimal bytes with colons. */
 int scx_conf_mac(const char *text, uint8_t mac[6]);

@@ -222,7 +222,7 @@ dev_create(unsigned i, struct scx_wire **cable_end)
 		cfg.faults = &faults;
 	}
 	scxf_changed(d);
-	rc = scxf_step_make(d, &conf, cfg.seed, &cfg.step, err, sizeof(err));
+	rc = scxf_step_make(d, &conf, cfg.seed, &cfg, err, sizeof(err));
 	if (rc) {
 		scx_log(d->name, "no NIC step: %s (%s); softcx run --nic-step cpu needs no GPU",
 			err, strerror(-rc));
@@ -297,7 +297,7 @@ bring_up(void)
 	 * Registered after CUDA's own handlers, so that it runs before them: a kernel's counters
 	 * are fetched while there is a GPU to ask.
 	 */
-	if (!rc && scxf_step_on_gpu())
+	if (!rc && scxf_needs_gpu())
 		atexit(bring_down);
 	return rc;
 }
@@ -320,6 +320,7 @@ bring_down(void)
 		scx_nic_report(nics[i]);
 		scx_nic_destroy(nics[i]);
 	}
+	scxf_far_end();
 	failed = -ENODEV; /* a thread that still runs gets no further */
 	pthread_mutex_unlock(&scxf_lock);
 }

@@ -16,6 +16,7 @@ static struct {
 	dev_t st_dev;
 	ino_t st_ino;
 	uint8_t *addr;
+	uint8_t *here; /* where the data path finds it; NULL: not asked for yet */
 	size_t bytes;
 } table[DMABUF_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,6 +57,7 @@ softcx_dmabuf_add(int fd, void *addr, size_t bytes)
 		table[i].st_dev = st.st_dev;
 		table[i].st_ino = st.st_ino;
 		table[i].addr = addr;
+		table[i].here = NULL;
 		table[i].bytes = bytes;
 	}
 	pthread_mutex_unlock(&table_lock);
@@ -72,13 +74,15 @@ softcx_dmabuf_del(int fd)
 		return;
 	pthread_mutex_lock(&table_lock);
 	i = find(&st);
+	if (i >= 0 && table[i].bytes && table[i].here && table[i].here != table[i].addr)
+		scxf_far_del(table[i].here);
 	if (i >= 0)
 		table[i].bytes = 0;
 	pthread_mutex_unlock(&table_lock);
 }
 
 /* Where offset of the dma-buf is; -EBADF: no descriptor or never published; -EINVAL: out of its
- * bounds. */
+ * bounds; -ENOMEM: no copy of it to be had. */
 int
 scxf_dmabuf_find(int fd, uint64_t offset, uint64_t bytes, struct scx_dmabuf *m)
 {
@@ -92,15 +96,17 @@ scxf_dmabuf_find(int fd, uint64_t offset, uint64_t bytes, struct scx_dmabuf *m)
 	if (i >= 0 && table[i].bytes) {
 		rc = -EINVAL;
 		if (bytes <= table[i].bytes && offset <= table[i].bytes - bytes) {
-			m->addr = table[i].addr + offset;
-			rc = 0;
+			if (!table[i].here)
+				table[i].here = scxf_far_add(table[i].addr, table[i].bytes);
+			m->addr = table[i].here + offset;
+			m->at = (uint64_t)(uintptr_t)table[i].addr + offset;
+			rc = table[i].here ? 0 : -ENOMEM;
 		}
 	}
 	pthread_mutex_unlock(&table_lock);
 	if (rc)
 		return rc;
 	m->bytes = bytes;
-	m->at = (uint64_t)(uintptr_t)m->addr;
 	m->offset = offset;
 	m->fd = fd;
 	m->device = scxf_gpu_holds(m->addr);

@@ -112,11 +112,17 @@ int scxf_move_high(int fd); /* the same open file, numbered from SCXF_FD_MIN on 
 void scxf_look_at_all(void); /* at every port's netdev; under scxf_lock */
 void scxf_changed(struct scxf_dev *dev); /* the program made, changed or destroyed something */
 
-/* gpu.c: 0 and *step, NULL for the thread of this processor; -errno and words. */
+/* gpu.c: 0 and cfg's step or copy, neither for a plain thread of this processor; -errno and words.
+ */
 int scxf_step_make(struct scxf_dev *dev, const struct scx_conf *conf, uint64_t seed,
-	struct scx_step **step, char *err, size_t bytes);
+	struct scx_nic_cfg *cfg, char *err, size_t bytes);
 bool scxf_step_on_gpu(void);
-bool scxf_gpu_holds(const void *addr); /* it is an address in a GPU's memory */
+bool scxf_needs_gpu(void);	       /* for stepping, or for copies */
+bool scxf_gpu_holds(const void *addr); /* it is memory that this processor does not reach */
+/* With a copy engine: the copy of a dma-buf's memory, NULL: none to be had. Else addr itself. */
+void *scxf_far_add(void *addr, size_t bytes);
+void scxf_far_del(void *here);
+void scxf_far_end(void); /* all of them, after the NICs */
 /* Host memory that the step must reach; of no effect unless it runs on a GPU. */
 int scxf_gpu_pin(uint64_t addr, uint64_t bytes, char *err, size_t err_bytes);
 void scxf_gpu_unpin(uint64_t addr, uint64_t bytes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * --nic-step: who steps the data path. For a GPU: loads libsoftcx_cuda, makes a step for every
- * device, and sees to it that the kernel reaches the host memory that drivers register. Called by
- * device.c and mem.c under scxf_lock; what programs call (../dmabuf_registry.h) takes it.
+ * device, and sees to it that the kernel reaches the host memory that drivers register. For a copy
+ * engine: one for all devices, and a copy of each dma-buf's memory. Called by device.c, mem.c and
+ * dmabuf.c under scxf_lock; what programs call (../dmabuf_registry.h) takes it.
  *
  * Host memory is registered with the GPU in whole pages. Regions overlap (a driver registers a pool
  * and then pages of it), registrations must not: a piece belongs to all regions that touch it, and
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "../dmabuf_registry.h"
+#include "../far/far.h"
 #include "../step.h"
 #include "front.h"
 
@@ -30,6 +32,7 @@ struct piece {
 static const struct scx_cuda *cuda; /* NULL: not loaded */
 static int gpu = -1;		    /* CUDA ordinal of the steps, -1: they are on this processor */
 static struct piece *pieces;	    /* by address, apart from each other */
+static struct scx_far *far;	    /* NULL: no copy engine */
 
 static int
 load(char *err, size_t bytes)
@@ -50,31 +53,93 @@ load(char *err, size_t bytes)
 	return 0;
 }
 
+/* One thread steps all devices, and one engine serves it. */
+static int
+far_make(const struct scx_conf *conf, uint64_t seed, char *err, size_t bytes)
+{
+	struct scx_mover *mover = NULL;
+	int rc = 0;
+
+	if (far != NULL)
+		return 0;
+	snprintf(err, bytes, "no memory");
+	if (conf->step == SCX_CONF_STEP_COPY_TEST)
+		mover = scx_mover_seeded(seed);
+	else
+		rc = cuda != NULL ? 0 : load(err, bytes);
+	if (rc == 0 && conf->step == SCX_CONF_STEP_COPY)
+		rc = cuda->mover((int)conf->gpu, &mover, err, bytes);
+	if (rc == 0)
+		far = mover != NULL ? scx_far_new(mover, NULL) : NULL;
+	return rc != 0 || far != NULL ? rc : -ENOMEM;
+}
+
+static int
+copy_make(struct scxf_dev *dev, const struct scx_conf *conf, uint64_t seed,
+	struct scx_nic_cfg *cfg, char *err, size_t bytes)
+{
+	int rc = far_make(conf, seed, err, bytes);
+
+	if (rc != 0)
+		return rc;
+	cfg->copy = scx_far_copy(far);
+	scx_log(dev->name, "the NIC step runs in a thread of this processor, with %s for dma-bufs",
+		scx_far_mover(far)->where);
+	return 0;
+}
+
 int
 scxf_step_make(struct scxf_dev *dev, const struct scx_conf *conf, uint64_t seed,
-	struct scx_step **step, char *err, size_t bytes)
+	struct scx_nic_cfg *nic, char *err, size_t bytes)
 {
 	struct scx_step_cfg cfg = {
 		.seed = seed, .nr_uar_pages = SCXF_UAR_PAGES, .device = (int)conf->gpu};
 	int rc;
 
-	*step = NULL;
 	if (conf->step == SCX_CONF_STEP_CPU)
 		return 0;
+	if (conf->step == SCX_CONF_STEP_COPY || conf->step == SCX_CONF_STEP_COPY_TEST)
+		return copy_make(dev, conf, seed, nic, err, bytes);
 	if (conf->step == SCX_CONF_STEP_REMOTE) {
-		*step = scx_step_thread(&cfg);
-		if (*step == NULL)
+		nic->step = scx_step_thread(&cfg);
+		if (nic->step == NULL)
 			snprintf(err, bytes, "no memory or no thread for the step");
-		return *step != NULL ? 0 : -ENOMEM;
+		return nic->step != NULL ? 0 : -ENOMEM;
 	}
 	rc = cuda != NULL ? 0 : load(err, bytes);
 	if (rc == 0)
-		rc = cuda->step(&cfg, step, err, bytes);
+		rc = cuda->step(&cfg, &nic->step, err, bytes);
 	if (rc != 0)
 		return rc;
 	gpu = (int)conf->gpu;
-	dev->uar_gpu = conf->host_doorbells ? NULL : cuda->uar(*step);
+	dev->uar_gpu = conf->host_doorbells ? NULL : cuda->uar(nic->step);
 	return 0;
+}
+
+bool
+scxf_needs_gpu(void)
+{
+	return gpu >= 0 || (far != NULL && scx_far_mover(far)->device >= 0);
+}
+
+void *
+scxf_far_add(void *addr, size_t bytes)
+{
+	return far != NULL ? scx_far_add(far, addr, bytes) : addr;
+}
+
+void
+scxf_far_del(void *here)
+{
+	if (far != NULL)
+		scx_far_del(far, here);
+}
+
+void
+scxf_far_end(void)
+{
+	scx_far_free(far);
+	far = NULL;
 }
 
 bool
@@ -86,7 +151,7 @@ scxf_step_on_gpu(void)
 bool
 scxf_gpu_holds(const void *addr)
 {
-	return gpu >= 0 && cuda->holds(addr);
+	return far != NULL || (gpu >= 0 && cuda->holds(addr));
 }
 
 /* A new piece between its neighbours; *at points to the link where it goes. */
@@ -187,6 +252,31 @@ softcx_step_gpu(void)
 	g = gpu;
 	pthread_mutex_unlock(&scxf_lock);
 	return g;
+}
+
+__attribute__((visibility("default"))) int
+softcx_copy_gpu(void)
+{
+	int g;
+
+	pthread_mutex_lock(&scxf_lock);
+	g = far != NULL ? scx_far_mover(far)->device : -1;
+	pthread_mutex_unlock(&scxf_lock);
+	return g;
+}
+
+__attribute__((visibility("default"))) int
+softcx_reaches_gpu(int device)
+{
+	bool reaches;
+
+	pthread_mutex_lock(&scxf_lock);
+	if (far != NULL)
+		reaches = scx_far_mover(far)->device == device;
+	else
+		reaches = gpu >= 0 && (gpu == device || cuda->peers(gpu, device) == 0);
+	pthread_mutex_unlock(&scxf_lock);
+	return reaches;
 }
 
 /* The mapping of a context's memfd that holds addr: which context, and which page of it. */

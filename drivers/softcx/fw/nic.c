@@ -41,7 +41,7 @@ scx_fw_port_set(struct scx_nic *nic)
 static int
 dp_create(struct scx_nic *nic)
 {
-	if (nic->cfg.step != NULL && nic->cfg.faults != NULL)
+	if ((nic->cfg.step != NULL) + (nic->cfg.faults != NULL) + (nic->cfg.copy != NULL) > 1)
 		return -EOPNOTSUPP; /* the plan stays on this side, and none is silently left out */
 	if (nic->cfg.step != NULL) {
 		nic->remote = scx_fw_remote_new(nic);
@@ -55,6 +55,7 @@ dp_create(struct scx_nic *nic)
 		return -rc;
 	}
 	scx_dp_init(nic->dp, nic->cfg.uar_base, nic->cfg.nr_uar_pages, nic->cfg.seed);
+	scx_dp_copy(nic->dp, nic->cfg.copy);
 	scx_dp_faults(nic->dp, nic->cfg.faults);
 	if (nic->cfg.faults != NULL && nic->cfg.faults->dma_delay != 0) {
 		rc = posix_memalign(&nic->late, 64, scx_dp_late_bytes());

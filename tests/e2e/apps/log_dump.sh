@@ -29,8 +29,16 @@ done
 run none cpu 0
 ! grep -E 'umem|WQE [0-9]' "$T/none" || fail 'told of without being asked'
 if [ -n "${GPU_QUEUE:-}" ]; then
-	timeout 30 "$SOFTCX" run --log "$T/dmabuf" --log-dump 4 -- "$GPU_QUEUE" -l 0,1 --no-huge -m 256 --no-shconf \
-		--no-telemetry --file-prefix dmabuf -d "$PLUGIN" --vdev=gpu_crl_cuda0 >"$T/dmabuf.out" 2>&1
-	is 'dma-buf: status' $? 0
-	python3 "$judge" "$T/dmabuf" 'host memory' dma-buf 64 || fail "dma-buf: $(head -n 40 "$T/dmabuf")"
+	# The stand-in's memory is in the step's reach, or by way of a copy engine's stand-in.
+	for step in cpu copy-test; do
+		timeout 30 "$SOFTCX" run --log "$T/dmabuf-$step" --nic-step "$step" --log-dump 4 --seed "$SEED" -- \
+			"$GPU_QUEUE" -l 0,1 --no-huge -m 256 --no-shconf --no-telemetry --file-prefix "$step" \
+			-d "$PLUGIN" --vdev=gpu_crl_cuda0 >"$T/dmabuf-$step.out" 2>&1
+		is "dma-buf, $step: status" $? 0
+		[ $step = cpu ] && where='host memory' || where='device memory'
+		python3 "$judge" "$T/dmabuf-$step" "$where" dma-buf 64 ||
+			fail "dma-buf, $step, seed $SEED: $(head -n 40 "$T/dmabuf-$step")"
+		grep -q 'error CQEs send 0 receive 0' "$T/dmabuf-$step" || fail "dma-buf, $step: errors"
+		grep -q 'triggered 0$' "$T/dmabuf-$step" || fail "dma-buf, $step, seed $SEED: refusals"
+	done
 fi

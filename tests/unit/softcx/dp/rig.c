@@ -4,6 +4,30 @@
 
 #include <stdlib.h>
 
+#include "drivers/softcx/far/far.h"
+
+void *
+rig_at(struct rig *r, void *p, size_t bytes)
+{
+	void *here = r->far != NULL ? scx_far_add(r->far, p, bytes) : p;
+
+	assert_non_null(here);
+	return here;
+}
+
+/* RIG_COPY is the seed of a copy engine's stand-in. */
+static void
+far_begin(struct rig *r)
+{
+	const char *env = getenv("RIG_COPY");
+
+	if (env == NULL)
+		return;
+	r->far = scx_far_new(scx_mover_seeded(strtoull(env, NULL, 0)), "rig");
+	assert_non_null(r->far);
+	scx_dp_copy(r->dp, scx_far_copy(r->far));
+}
+
 void
 rig_put_be32(uint8_t *p, uint32_t v)
 {
@@ -48,11 +72,12 @@ rig_new(uint64_t seed)
 	r->next_cqn = 0x400;
 	r->next_rule = 1;
 	scx_dp_init(r->dp, r->uar, RIG_PAGES, seed);
+	far_begin(r);
 	c.u.mkey.key = RIG_KEY;
 	c.u.mkey.pdn = RIG_PD;
 	c.u.mkey.iova = RIG_IOVA;
 	c.u.mkey.bytes = RIG_MEM;
-	c.u.mkey.base = r->mem;
+	c.u.mkey.base = rig_at(r, r->mem, RIG_MEM);
 	c.u.mkey.local_write = 1;
 	assert_int_equal(scx_dp_apply(r->dp, &c), 0);
 	rig_crew_forget();
@@ -62,6 +87,7 @@ rig_new(uint64_t seed)
 void
 rig_free(struct rig *r)
 {
+	scx_far_free(r->far);
 	free(r->dp);
 	free(r->uar);
 	free(r->mem);
@@ -82,9 +108,9 @@ rig_cq(struct rig *r, struct rig_cq *cq, uint32_t log, int collapsed, int oi)
 	for (i = 0; i < 1u << log; i++)
 		cq->ring[i * 64 + 63] = 0xf1;
 	c.u.cq.cqn = cq->cqn;
-	c.u.cq.ring.base = cq->ring;
+	c.u.cq.ring.base = rig_at(r, cq->ring, (size_t)64 << log);
 	c.u.cq.ring.bytes = (uint64_t)64 << log;
-	c.u.cq.dbrec = cq->rec;
+	c.u.cq.dbrec = rig_at(r, cq->rec, sizeof(cq->rec));
 	c.u.cq.log_depth = log;
 	c.u.cq.uar_page = RIG_PAGE;
 	c.u.cq.collapsed = (uint8_t)collapsed;
@@ -107,9 +133,9 @@ rig_sq(struct rig *r, struct rig_sq *sq, struct rig_cq *cq, uint32_t sqn, uint32
 	c.u.sq.uar_page = RIG_PAGE;
 	c.u.sq.pdn = RIG_PD;
 	c.u.sq.user_index = sqn & 0xfff;
-	c.u.sq.ring.base = sq->ring;
+	c.u.sq.ring.base = rig_at(r, sq->ring, (size_t)64 << log);
 	c.u.sq.ring.bytes = (uint64_t)64 << log;
-	c.u.sq.dbrec = sq->rec;
+	c.u.sq.dbrec = rig_at(r, sq->rec, sizeof(sq->rec));
 	c.u.sq.log_depth = log;
 	c.u.sq.flush_in_error = 1;
 	c.u.sq.allow_mpw = 1;
@@ -134,9 +160,9 @@ rig_rq(struct rig *r, struct rig_rq *rq, struct rig_cq *cq, uint32_t rqn, uint32
 	c.u.rq.pdn = RIG_PD;
 	c.u.rq.user_index = rqn & 0xfff;
 	c.u.rq.counter_set = 3;
-	c.u.rq.ring.base = rq->ring;
+	c.u.rq.ring.base = rig_at(r, rq->ring, (size_t)1 << (log + log_stride));
 	c.u.rq.ring.bytes = (uint64_t)1 << (log + log_stride);
-	c.u.rq.dbrec = rq->rec;
+	c.u.rq.dbrec = rig_at(r, rq->rec, sizeof(rq->rec));
 	c.u.rq.log_depth = log;
 	c.u.rq.log_stride = log_stride;
 	c.u.rq.flush_in_error = 1;

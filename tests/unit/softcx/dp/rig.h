@@ -53,6 +53,7 @@ struct rig_rq {
 
 struct rig {
 	struct scx_dp *dp;
+	struct scx_far *far; /* RIG_COPY: rings, records and memory are reached by a copy engine */
 	uint8_t *uar, *mem;
 	uint32_t next_cqn, next_rule;
 	uint32_t seen[SCX_DP_R_COUNT]; /* refusals by id */
@@ -99,6 +100,8 @@ bool rig_has_crew(void);
 void rig_crew_forget(void);
 unsigned rig_crew_step(struct scx_dp *dp);
 uint64_t rig_crew_plain(void);
+/* Where the data path finds the driver's memory: there, or in a copy of it. */
+void *rig_at(struct rig *r, void *p, size_t bytes);
 /* Next CQE of the driver's, or NULL; taken, the record is written. */
 const uint8_t *rig_cqe(struct rig_cq *cq);
 uint16_t rig_cqe_counter(const uint8_t *cqe);
