@@ -103,7 +103,7 @@ open_words(struct nic *n)
 	n->arm_page = hb_alloc(HB_WORD, 64, "arm register");
 	n->arm_reg = hb_word_new(n->arm_page, "arm register", HB_cq_arm, HB_cq_arm, none);
 	hb_word_new(&n->ctl->stop, "stop", none, none, look);
-	hb_word_new(&n->ctl->park, "park", none, none, look);
+	hb_word_new(&n->ctl->park, "park", none, work, look);
 	hb_word_new(&n->ctl->rearm, "rearm", none, work, look);
 	hb_word_new(&n->ctl->parked, "parked", work, work, look);
 	hb_word_new(&n->ctl->done, "done", work, work, look);

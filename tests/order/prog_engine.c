@@ -60,20 +60,65 @@ is_true(const struct program_cfg *cfg, const struct nic *failed, const struct cr
 	return false;
 }
 
+/* What only a host may do that has seen a stream stand still or leave: it writes what is the engine's. */
+static void
+touch(struct nic *tx)
+{
+	hb_host_write(tx->q->sq.cookie, crl_sq_cookie_bytes(tx->q->sq.log_depth));
+}
+
+/* Parks a stream and lets it go on, by turns, and has the queue to itself in between. */
+static void
+park_now_and_then(struct crl_watch *w, struct nic *tx, uint32_t looks, bool *asked, bool *seen)
+{
+	if (*asked && !*seen && crl_control_parked(w)) {
+		*seen = true;
+		touch(tx);
+	}
+	if (looks % 4096u != 4095u)
+		return;
+	if (*asked) {
+		crl_control_park(w, false);
+		*asked = false;
+	} else if (!crl_control_parked(w)) { /* or the word may be the last park's */
+		crl_control_park(w, true);
+		*asked = true;
+	}
+	*seen = false;
+}
+
+/* Stops the streams and takes each one's queue when it has left, while others are still at work. */
+static void
+leave(const struct program_cfg *cfg, struct nic *nics, struct crl_watch *w, uint32_t step)
+{
+	uint32_t i, looks;
+
+	for (i = 0; i < cfg->queues; i++)
+		crl_control_stop(&w[i]);
+	for (i = 0; i < cfg->queues; i++) {
+		for (looks = 0; looks < program_spins && crl_ld32(&w[i].ctl->done) == 0; looks++)
+			sched_let_go();
+		if (crl_ld32(&w[i].ctl->done) == 0)
+			continue; /* told by crl_engine_stop() */
+		crl_order_seq_before_error(); /* pairs with the engine's last touch of its queues */
+		touch(&nics[(i + step) % cfg->queues]);
+	}
+}
+
 static void
 watch(const struct program_cfg *cfg, struct nic *nics)
 {
 	struct crl_watch w[PROGRAM_QUEUES_MAX];
 	const struct crl_engine *e = crl_engine_find(cfg->engine);
-	bool drops = !(e->needs & CRL_Q_TX), failed = false, parked = false;
+	bool drops = !(e->needs & CRL_Q_TX), failed = false, parked = false, seen = false;
 	bool mended = !cfg->fail;
 	struct crl_note note[NOTES];
-	uint32_t i, looks, max = 5u * program_spins;
+	uint32_t i, looks, max = 5u * program_spins, step = e->needs & CRL_Q_RX ? 1u : 0;
 	int n, k;
 
 	memset(w, 0, sizeof(w));
 	for (i = 0; i < cfg->queues; i++) {
-		struct nic *tx = e->needs & CRL_Q_RX ? &nics[(i + 1u) % cfg->queues] : &nics[i];
+		struct nic *tx = &nics[(i + step) % cfg->queues];
 
 		w[i].ctl = nics[i].ctl;
 		w[i].error[0] = &nics[i].q->error[CRL_QERROR_RQ];
@@ -88,17 +133,14 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 		if (cfg->fail && !failed && packets(cfg, nics, drops) > cfg->packets / 2u &&
 			nics[0].fail_at == NIC_NEVER)
 			nics[0].fail_at = nics[0].sq_at;
-		i = e->needs & CRL_Q_RX ? cfg->queues - 1u : 0;
 		if (failed && nics[0].failed)
-			mended |= mend(&w[i], &nics[0]);
-		if (looks % 4096u == 4095u) {
-			parked = !parked;
-			crl_control_park(&w[1 % cfg->queues], parked);
-		}
+			mended |= mend(&w[step ? cfg->queues - 1u : 0], &nics[0]);
+		park_now_and_then(&w[1], &nics[(1u + step) % cfg->queues], looks, &parked, &seen);
 		sched_let_go();
 	}
 	if (parked)
-		crl_control_park(&w[1 % cfg->queues], false);
+		crl_control_park(&w[1], false);
+	leave(cfg, nics, w, step);
 }
 
 static uint64_t
