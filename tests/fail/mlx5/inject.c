@@ -23,6 +23,7 @@ static const char *fired;
 static long live[LIVE_KINDS];
 static bool refused;   /* the armed release failed, and nothing was armed since */
 static unsigned early; /* things given back meanwhile */
+static unsigned later; /* calls after the one that failed, giving back left out */
 
 void
 inject_arm(unsigned n)
@@ -32,6 +33,7 @@ inject_arm(unsigned n)
 	fired = NULL;
 	refused = false;
 	early = 0;
+	later = 0;
 }
 
 void
@@ -42,12 +44,19 @@ inject_arm_release(unsigned n)
 	fired = NULL;
 	refused = false;
 	early = 0;
+	later = 0;
 }
 
 unsigned
 inject_early(void)
 {
 	return early;
+}
+
+unsigned
+inject_later(void)
+{
+	return later;
 }
 
 static void
@@ -85,6 +94,7 @@ bool inject_fails(const char *name, int code);
 bool
 inject_fails(const char *name, int code)
 {
+	later += fired != NULL;
 	if (armed == 0 || --armed > 0)
 		return false;
 	fired = name;

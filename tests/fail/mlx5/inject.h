@@ -18,6 +18,8 @@ const char *inject_fired(void);
 /* Objects, umems, mappings and the like that were given back after a release had failed: what was
  * not let go of may still use them. */
 unsigned inject_early(void);
+/* How many calls that can fail came after the one that did: a maker goes no further then. */
+unsigned inject_later(void);
 
 /* Things that live: made by a wrapped call and not given back. */
 enum inject_kind {

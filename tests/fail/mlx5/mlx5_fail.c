@@ -238,6 +238,8 @@ fail_each(struct crl_eal *eal, bool isolate, const char *name)
 			printf("%3u %-40s %s: %s\n", n, fired ? fired : "-", err.step, err.cause);
 		if (fired != NULL && ret == 0 && !may_go_on(fired))
 			complain("it was not told", n);
+		if (ret != 0 && inject_later() != 0)
+			complain("more was tried after the failure", n);
 		end_round(n);
 		if (fired == NULL && ret == 0)
 			break;
