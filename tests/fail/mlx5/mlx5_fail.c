@@ -3,7 +3,8 @@
  * Each call of the driver's that can fail fails once, at its N-th time, for all N until all goes
  * well: no crash, nothing left behind, and an error that names step and cause. Then the same for
  * the calls that give things back: what is refused once is given back at the next try. Arguments:
- * EAL's; without any only the DevX part is tried.
+ * EAL's; without any only the DevX part is tried. With CHECK_FIRST in the environment it ends at
+ * the first failure.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ complain(const char *what, unsigned n)
 	failures++;
 	printf("FAIL: call %u (%s): %s (%s)\n", n, inject_fired() ? inject_fired() : "none", what,
 		crl_err_str(&err, line, sizeof(line)));
+	if (getenv("CHECK_FIRST") != NULL) /* one is enough: tests/mutation */
+		exit(1);
 }
 
 static void

@@ -186,6 +186,42 @@ receive_side_fails(void **state)
 	fake_close(&n);
 }
 
+/* No send side: nothing to wait for, and the stream begins again when told to. */
+static void
+receive_only_fails(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	s.tx = NULL;
+	turn(&s, 1);
+	make_frame(f, 0);
+	fake_receive(&n, f, 64);
+	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
+	turn(&s, 3);
+	assert_int_equal(s.mode, CRL_MODE_FAILED);
+	assert_int_equal(n.ctl.parked, 1);
+	assert_int_equal(s.rxc.packets, 1);
+	crl_cq_fill(n.q.rq.cq.cqe, 4);
+	memset(n.rq_rec, 0, sizeof(n.rq_rec));
+	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
+	n.rq_at = n.rcq_pi = 0;
+	n.ctl.rearm++;
+	turn(&s, 2);
+	assert_int_equal(s.mode, CRL_MODE_RUN);
+	assert_int_equal(n.ctl.rearmed, n.ctl.rearm);
+	assert_int_equal(n.ctl.parked, 0);
+	assert_true(fake_receive(&n, f, 64));
+	turn(&s, 1);
+	assert_int_equal(s.rxc.packets, 2);
+	n.ctl.stop = 1;
+	assert_int_equal(turn(&s, CRL_LOOK_EVERY + 1), CRL_TURN_LEFT);
+	fake_close(&n);
+}
+
 /* A send that outlives the bound still names slots: re-arm waits for it. */
 static void
 rearm_waits_for_sends(void **state)
@@ -247,6 +283,7 @@ main(void)
 		cmocka_unit_test(stop_is_bounded),
 		cmocka_unit_test(fail_and_rearm),
 		cmocka_unit_test(receive_side_fails),
+		cmocka_unit_test(receive_only_fails),
 		cmocka_unit_test(rearm_waits_for_sends),
 		cmocka_unit_test(stale_abi),
 	};
