@@ -68,7 +68,7 @@ def _tables(args, made, shift):
         kinds.setdefault((side, mutant.kind), collections.Counter())[verdict] += 1
         at = functions.setdefault((mutant.path, mutant.function), (collections.Counter(), collections.Counter()))
         at[0][verdict] += 1
-        if test:
+        if verdict == "killed":
             tests[test] += 1
             at[1][test] += 1
     there = collections.Counter(("driver" if m.path.startswith("drivers/") else "device", m.kind) for m in made)

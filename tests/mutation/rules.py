@@ -8,6 +8,7 @@ that finds nothing any more is an error, because a kind of fault would then go u
 """
 import hashlib
 import pathlib
+import random
 import re
 
 from source import closing
@@ -17,8 +18,6 @@ DRIVER = ("drivers/mlx5/*.c", "drivers/mlx5/prm.h")
 ALL = DEVICE + DRIVER
 # The host's own: interfaces of compiled code, what order.h's edges are made of (tests/ptx), no code.
 NOT = ("control.h", "engine.h", "err.h", "launch.h", "order.h", "port.h", "run.h")
-# No program of the checker's runs these yet: their edges, left out, nobody would see on a host.
-NOT += ("sq_burst.h", "sq_combine.h")
 
 
 class Mutant:
@@ -192,7 +191,7 @@ TEXT_RULES = [
     ("off by one", ALL, r"(?<![-<>=])(<|>)=(?!=)(?= )", bound(r"\1")),
     ("off by one", ALL, r"(?<=[\w)\]]) \+ 1u?\b", ""),
     ("off by one", ALL, r"(?<=[\w)\]]) - 1u?\b", ""),
-    ("off by one", ALL, r"\b(i|k|n|at) = 0(?=[;,])", r"\1 = 1"),
+    ("off by one", ALL, r"\b(?:i|k|n|at) = 0(?=[;,])", lambda s, m: [(m.end() - 1, m.end(), "1")]),
     # checks and conditions
     ("dropped check", ALL, r"\bif \(", unchecked),
     ("dropped check", DRIVER, r"\b(?:ret|st) == 0(?= &&|\))", r"(\g<0> || 1)"),
@@ -296,7 +295,7 @@ def _statement_mutants(source, fn, driver):
     undo = fn.start + labels[0].start() if labels else fn.end
     for start, end, _, _ in source.statements(fn):
         text = source.code[start:end]
-        if EDGE.fullmatch(text) or re.match(r"\(void\)|return|goto|break|continue|;|crl_relax\(", text):
+        if EDGE.fullmatch(text) or re.match(r"\(void\)|return|goto|break|continue|;|crl_relax\(|CRL_LANE\(", text):
             if driver and labels and text.startswith("goto "):
                 yield Mutant(source, fn, "unwinding", start, end, _next_label(labels, text))
             continue
@@ -358,6 +357,8 @@ THINNED = {
     "drivers/": (20, ("condition", "layout", "lost call", "lost store", "off by one", "status")),
 }
 
+FILE_MIN, KIND_MIN = 3, 8  # of a lot
+
 # The core: kinds of fault that a NIC or a processor punishes, in the files that post, ring, poll and
 # set queues up. Its survivors have been gone through one by one.
 CORE_KINDS = (
@@ -382,3 +383,23 @@ def is_usual(mutant):
     if mutant.path.startswith("drivers/") and mutant.kind == "dropped check":
         return hashlib.sha256(mutant.name.encode()).digest()[0] % 4 == 0
     return True
+
+
+def fair_lot(made, count, seed):
+    """count mutants of all files in proportion, at least FILE_MIN of each, and at least KIND_MIN of each kind.
+
+    Of a file every so many-th in the order of kind and place, from a beginning by lot: a file's kinds are in
+    proportion too.
+    """
+    drawn, chosen = random.Random(seed), set()
+    for path in sorted({m.path for m in made}):
+        mine = sorted((m for m in made if m.path == path), key=lambda m: (m.kind, m.start, m.end, m.new))
+        share = min(len(mine), max(FILE_MIN, round(count * len(mine) / len(made))))
+        begin = drawn.random()
+        chosen |= {mine[int((begin + k) * len(mine) / share)] for k in range(share)}
+    for side, kind in sorted({(m.path.startswith("drivers/"), m.kind) for m in made}):
+        mine = [m for m in made if m.path.startswith("drivers/") == side and m.kind == kind]
+        left = [m for m in mine if m not in chosen]
+        lacking = max(0, min(KIND_MIN, len(mine)) - (len(mine) - len(left)))
+        chosen |= set(drawn.sample(left, lacking))
+    return [m for m in made if m in chosen]

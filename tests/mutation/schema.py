@@ -3,7 +3,9 @@
 
 Compiling costs more than testing, so it is done once: a statement with faults becomes a chain of
 ifs, an expression a chain of ?:, each link of which is one mutant of it, and the last the code as it
-is. CRL_MUTANT=0, or none, is the program without a fault. What cannot be written so (macros, braced
+is; a one among an initialiser's zeros is asked for. CRL_MUTANT=0, or none, is the program without a fault; with CRL_MUTANT_SEEN=FILE a program also
+says there, a byte a number, which mutants it came by; by plain system calls, as tests wrap the C
+library's. What cannot be written so (macros, some
 initialisers) is left to be compiled by itself.
 """
 import re
@@ -12,20 +14,41 @@ from source import closing
 
 HEAD = """#ifndef CRL_MUTANT_NR
 #define CRL_MUTANT_NR
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 static int crl_mutant_nr __attribute__((unused));
+static volatile unsigned char *crl_mutant_seen __attribute__((unused));
 __attribute__((constructor, unused, no_sanitize_thread)) static void
 crl_mutant_choose(void)
 {
-	const char *nr = getenv("CRL_MUTANT");
+	const char *nr = getenv("CRL_MUTANT"), *seen = getenv("CRL_MUTANT_SEEN");
+	long fd = seen ? syscall(SYS_open, seen, O_RDWR) : -1;
+	long map = fd < 0 ? -1 : syscall(SYS_mmap, 0L, 1L << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
 
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	crl_mutant_seen = map == -1 ? NULL : (volatile unsigned char *)map;
 	crl_mutant_nr = nr ? atoi(nr) : 0;
+}
+__attribute__((unused, no_sanitize_thread)) static int
+crl_mutant(int nr)
+{
+	if (crl_mutant_seen)
+		crl_mutant_seen[nr] = 1;
+	return crl_mutant_nr == nr;
 }
 #endif
 """
+SEEN_BYTES = 1 << 20
 DECLARES = re.compile(
     r"(?!return|goto|else|case)(?:(?:const|static|struct|enum|unsigned|union)\s+)*\w+[\s*]+\w+\s*[=,;\[]"
 )
+
+
+BRACES = re.compile(r"\{[{0, ]+1\}+")  # {0, 0, 1} in the place of zeros
 
 
 class Place:
@@ -83,6 +106,8 @@ def _find(source, fn, places, mutant):
     if not around:
         return None
     place = min(around, key=lambda p: p.end - p.start)
+    if BRACES.fullmatch(mutant.new) and not source.code[place.start : mutant.start].startswith("static"):
+        return Place(mutant.start, mutant.end, "braces")
     if place.form == "declaration":
         span = _initialiser(source, place.start, place.end, mutant.start)
         place = Place(*span, "expression") if span and span[0] <= mutant.start and mutant.end <= span[1] else None
@@ -134,14 +159,18 @@ class Schema:
 
     def _choice(self, place, plain):
         text, parts = self.source.text, []
+        if place.form == "braces":
+            (m,) = place.mutants
+            number = self.numbers[m]
+            return m.new.replace("1", f"\n/*[{number}]*/ crl_mutant({number}) /*[/{number}]*/\n")
         for m in place.mutants:
             number = self.numbers[m]
             changed = text[place.start : m.start] + m.new + text[m.end : place.end]
             marks = f"\n/*[{number}]*/ ", f" /*[/{number}]*/\n"
             if place.form == "statement":
-                parts.append(f"if (crl_mutant_nr == {number}) {{ {marks[0]}{changed}{marks[1]} }} else ")
+                parts.append(f"if (crl_mutant({number})) {{ {marks[0]}{changed}{marks[1]} }} else ")
             else:
-                parts.append(f"crl_mutant_nr == {number} ? ({marks[0]}{changed}{marks[1]}) : ")
+                parts.append(f"crl_mutant({number}) ? ({marks[0]}{changed}{marks[1]}) : ")
         if place.form == "statement":
             return "{ " + "".join(parts) + "{ " + plain + " } }"
         return "(" + "".join(parts) + "(" + plain + "))"

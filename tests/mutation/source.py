@@ -107,7 +107,7 @@ class Source:
         return [self.trim(s, e) for s, e in parts]
 
     def trim(self, start, end):
-        inner = self.code[start:end]
+        inner = self.plain[start:end]  # strings are blank in code, and belong to it all the same
         lead = len(inner) - len(inner.lstrip())
         return start + lead, start + lead + len(inner.strip())
 
