@@ -59,6 +59,8 @@ check_left(struct crl_watch *w, struct crl_note *note)
 {
 	if (w->left || crl_ld32(&w->ctl->done) == 0)
 		return false;
+	crl_order_seq_before_error(); /* pairs with the engine's last touch of its queues before it
+					 left */
 	w->left = 1;
 	note->type = CRL_NOTE_LEFT;
 	crl_err_set(&note->err, 0, "watch engine", NULL, "it left its loop");
@@ -134,5 +136,8 @@ crl_control_rearm(struct crl_watch *watch)
 bool
 crl_control_rearmed(const struct crl_watch *watch)
 {
-	return crl_ld32(&watch->ctl->rearmed) == crl_ld32(&watch->ctl->rearm);
+	bool rearmed = crl_ld32(&watch->ctl->rearmed) == crl_ld32(&watch->ctl->rearm);
+
+	crl_order_seq_before_error(); /* pairs with the engine's store of parked before it */
+	return rearmed;
 }

@@ -15,11 +15,11 @@
 #include "stream.h"
 
 CRL_FN void
-crl_stream_set_parked(struct crl_stream *s, uint32_t parked)
+crl_stream_set_parked(struct crl_stream *s)
 {
 	crl_order_work_before_word(); /* pairs with the host's touch of the queues after it saw the
 					 word */
-	crl_st32(&s->ctl->parked, parked);
+	crl_st32(&s->ctl->parked, 1);
 }
 
 /*
@@ -33,6 +33,13 @@ crl_stream_may_rearm(struct crl_stream *s)
 		return true;
 	crl_stream_reap(s);
 	return crl_stream_drained(s);
+}
+
+/* Standing still: the queues are the host's, and not even their books are read. */
+CRL_FN bool
+crl_stream_stands(const struct crl_stream *s)
+{
+	return s->mode == CRL_MODE_PARKED || s->mode == CRL_MODE_FAILED;
 }
 
 /* Sees errors, then what the host wants. */
@@ -54,14 +61,16 @@ crl_stream_obey(struct crl_stream *s)
 		crl_stream_rearm(s);
 		s->rearmed = rearm;
 		s->mode = CRL_MODE_RUN;
-		crl_stream_set_parked(s, 0);
+		crl_st32(&s->ctl->parked, 0);
+		crl_order_work_before_word(); /* pairs with the host's look at parked after it saw
+						 rearmed */
 		crl_st32(&s->ctl->rearmed, rearm);
 	} else if (s->mode == CRL_MODE_RUN && park) {
 		s->mode = CRL_MODE_PARKED;
-		crl_stream_set_parked(s, 1);
+		crl_stream_set_parked(s);
 	} else if (s->mode == CRL_MODE_PARKED && !park) {
 		s->mode = CRL_MODE_RUN;
-		crl_stream_set_parked(s, 0);
+		crl_st32(&s->ctl->parked, 0); /* hands nothing over: no edge */
 	}
 }
 
@@ -107,7 +116,8 @@ crl_stream_look(struct crl_stream *s, bool *run)
 	*run = false;
 	if (crl_stream_look_due(s)) {
 		crl_st64(&s->ctl->heartbeat, s->turns);
-		crl_stream_publish(s);
+		if (!crl_stream_stands(s))
+			crl_stream_publish(s);
 		crl_stream_obey(s);
 	}
 	if (s->mode == CRL_MODE_RUN && crl_stream_failed(s)) {
@@ -117,7 +127,7 @@ crl_stream_look(struct crl_stream *s, bool *run)
 	if (s->mode == CRL_MODE_FAILING && crl_stream_drain(s)) {
 		s->mode = CRL_MODE_FAILED;
 		crl_stream_publish(s);
-		crl_stream_set_parked(s, 1);
+		crl_stream_set_parked(s);
 	}
 	if (s->mode == CRL_MODE_STOPPING && crl_stream_drain(s))
 		return crl_stream_leave(s);
@@ -125,12 +135,12 @@ crl_stream_look(struct crl_stream *s, bool *run)
 	return CRL_TURN_IDLE;
 }
 
-/* Standing still, and the host wants the processor: the runner may end, and begin again later. */
+/* The host wants the processor of a stream that stands: the runner may end, and begin again later.
+ */
 CRL_FN bool
 crl_stream_is_out(const struct crl_stream *s)
 {
-	return (s->mode == CRL_MODE_PARKED || s->mode == CRL_MODE_FAILED) &&
-	       s->park == CRL_PARK_LEAVE;
+	return crl_stream_stands(s) && s->park == CRL_PARK_LEAVE;
 }
 
 /*

@@ -69,7 +69,8 @@ crl_warp_look(const struct crl_warp *w, struct crl_stream *s, bool *run)
 	word[0] = crl_warp_get32(word, 0);
 	crl_warp_sync();
 	*run = word[0] >> 8;
-	if (mode != CRL_MODE_RUN || s->mode != CRL_MODE_RUN)
+	if ((mode != CRL_MODE_RUN || s->mode != CRL_MODE_RUN) && !crl_stream_stands(s) &&
+		s->mode != CRL_MODE_LEFT) /* else they are the host's now */
 		crl_warp_recount(w, s);
 	return (enum crl_turn)(word[0] & 0xffu);
 }

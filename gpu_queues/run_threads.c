@@ -67,11 +67,14 @@ work_loop(struct crl_engine_run *run, uint32_t thread)
 int
 crl_engine_work(struct crl_engine_run *run, uint32_t thread)
 {
+	uint32_t *working;
+
 	if (thread >= run->nr_threads)
 		return -EINVAL;
+	working = &run->working[thread]; /* before the edge: behind it run may be gone */
 	work_loop(run, thread);
 	crl_order_work_before_word(); /* pairs with the freeing of run after working is 0 */
-	crl_st32(&run->working[thread], 0);
+	crl_st32(working, 0);
 	return 0;
 }
 
