@@ -23,10 +23,15 @@ extern const struct subject subjects[];
 extern const uint32_t nr_subjects;
 extern uint64_t seed;
 
+/* An engine that is no subject; NULL: none. */
+const char *subject_missing(void);
+
 /* One program once; objections are then in the report, until hb_close(). Returns packets. */
 uint64_t run_subject(
 	const struct subject *s, uint64_t packets, uint64_t with_seed, const struct mutation *m);
 /* The mode of corrupt.c; how many results are not as they should be. */
 int corrupts(void);
+/* The mode of sites.c; how many places nobody objected to. */
+int sites(const char *self);
 
 #endif /* ORDER_CHECK_H */

@@ -9,6 +9,8 @@
 
 uint64_t hb_accesses;
 bool hb_rmw;
+uint32_t hb_dropped_place;
+void (*hb_edge_passed)(enum hb_edge edge, uint32_t pc);
 void (*hb_word_stored)(struct hb_word *w);
 
 static uint8_t missing(uint8_t a, uint8_t of, uint32_t t);
@@ -49,9 +51,11 @@ void
 hb_edge(enum hb_edge edge)
 {
 	struct hb_actor *a = &hb_actors[hb_self];
-	uint32_t e = hb_edge_map[edge];
+	uint32_t pc = (uint32_t)(uintptr_t)__builtin_return_address(0), e = hb_edge_map[edge];
 
-	if (e == HB_NR_EDGES)
+	if (hb_edge_passed)
+		hb_edge_passed(edge, pc);
+	if (e == HB_NR_EDGES || pc == hb_dropped_place)
 		return;
 	if (a->pending[e]) {
 		join(&a->now, &a->pend[e]);

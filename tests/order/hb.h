@@ -79,6 +79,8 @@ void hb_open(void);
 void hb_close(void);
 /* Zeroed memory whose accesses are judged; aligned to 64. Lives until hb_close(). */
 void *hb_alloc(enum hb_kind kind, size_t bytes, const char *name);
+/* Of the memory that hb_alloc() returned as p; 0: none of its. */
+size_t hb_region_bytes(const void *p);
 uint8_t hb_actor_new(const char *name);
 struct hb_word *hb_word_new(void *at, const char *name, uint8_t rel, uint8_t rel_host, uint8_t acq);
 struct hb_cq *hb_cq_new(
@@ -86,6 +88,10 @@ struct hb_cq *hb_cq_new(
 /* An edge that is not carried out, and two that stand in each other's place. */
 void hb_drop(enum hb_edge edge);
 void hb_swap(enum hb_edge a, enum hb_edge b);
+/* The same for an edge at one place of the program only; 0: nowhere. And who wants to know places.
+ */
+extern uint32_t hb_dropped_place;
+extern void (*hb_edge_passed)(enum hb_edge edge, uint32_t pc);
 int hb_edge_find(const char *name);
 extern const char *const hb_edge_name[HB_NR_EDGES + 1u];
 
@@ -144,6 +150,8 @@ uint64_t hb_objections(uint8_t edge); /* HB_NR_EDGES: those without an edge, ref
 extern void (*hb_refused)(const char *text);
 void hb_print_objections(const char *program);
 void hb_report_reset(void);
+/* Function, file and line of a place in the code, and what it is inlined in. */
+void hb_place_text(const char *program, uint32_t pc, char *text, size_t bytes);
 const char *hb_place(const void *at, size_t *offset); /* name of the memory at an address */
 const char *hb_actor_name(uint8_t actor);
 

@@ -93,6 +93,15 @@ hb_alloc(enum hb_kind kind, size_t bytes, const char *name)
 	return hb_arena + used - size;
 }
 
+size_t
+hb_region_bytes(const void *p)
+{
+	size_t o = (size_t)((uintptr_t)p - (uintptr_t)hb_arena);
+	const struct hb_region *r = &hb_regions[o < HB_ARENA ? hb_region_of[o / 64u] : 0];
+
+	return r->name && r->base == o ? r->bytes : 0;
+}
+
 uint8_t
 hb_actor_new(const char *name)
 {

@@ -80,14 +80,16 @@ hb_refuse(const char *format, ...)
 		memcpy(refusal[nr_refusals++], text, sizeof(text));
 }
 
-/* "cq_poll.h:122 in crl_cq_peek, called at ...": the first two places outside of mem.h. */
-static void
-print_place(const char *program, uint32_t pc)
+/* "crl_cq_peek at cq_poll.h:122, in ...": the first two places outside of mem.h and order.h. */
+void
+hb_place_text(const char *program, uint32_t pc, char *text, size_t bytes)
 {
 	char command[512], line[512];
 	int shown = 0;
+	size_t at = 0;
 	FILE *f;
 
+	text[0] = '\0';
 	snprintf(command, sizeof(command), "addr2line -f -s -p -i -e '%s' 0x%x 2>&1", program,
 		pc - 1u);
 	f = popen(command, "r");
@@ -95,11 +97,12 @@ print_place(const char *program, uint32_t pc)
 		return;
 	while (fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
-		if (shown == 2 || strstr(line, "mem.h:"))
+		if (shown == 2 || strstr(line, "mem.h:") || strstr(line, "hb_order.h:"))
 			continue;
 		if (strncmp(line, INLINED, strlen(INLINED)) == 0)
 			memmove(line, line + strlen(INLINED), strlen(line) - strlen(INLINED) + 1u);
-		printf("%s%s", shown++ ? ", in " : "", line);
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s", shown++ ? ", in " : "", line);
+		at = at < bytes ? at : bytes - 1u;
 	}
 	pclose(f);
 }
@@ -107,14 +110,15 @@ print_place(const char *program, uint32_t pc)
 static void
 print_side(const char *program, const char *which, const struct hb_side *s)
 {
+	char text[512];
+
 	printf("  %s: %s by %s", which, s->write ? "store" : "load", hb_actor_name(s->actor));
 	if (s->pc < HB_OP_NR) {
 		printf(", %s\n", op_name[s->pc]);
 		return;
 	}
-	printf(", ");
-	print_place(program, s->pc);
-	printf("\n");
+	hb_place_text(program, s->pc, text, sizeof(text));
+	printf(", %s\n", text);
 }
 
 void

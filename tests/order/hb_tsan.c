@@ -132,7 +132,11 @@ hb_aligned_alloc(size_t align, size_t bytes)
 void
 hb_free(void *p)
 {
-	(void)p; /* goes with the arena */
+	size_t bytes = hb_region_bytes(p);
+
+	/* Goes with the arena; and is gone for all others: as good as a store to all of it. */
+	if (bytes != 0)
+		hb_access(p, bytes, true, false, HERE);
 }
 
 /* Of an atomic operation that has looked already: nobody runs between look and store. */

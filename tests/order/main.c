@@ -6,6 +6,7 @@
  *   hb_check naive       two programs of a kind often seen: refused and objected to
  *   hb_check drops       each edge of order.h left out: objected to, by its name and no other
  *   hb_check swaps       each two edges in each other's place: objected to by one name or both
+ *   hb_check sites       each edge left out at one place only: objected to by its name (sites.c)
  *   hb_check corrupts    each edge left out, and the adversary makes something of it: wrong bytes,
  *                        or nothing that moves (corrupt.c)
  *   hb_check one NAME N [EDGE]   one program, with an edge left out: prints the objections
@@ -21,37 +22,11 @@
 #include "coop.h"
 #include "traffic.h"
 
-#define DROP_PACKETS 4000u
+#define DROP_PACKETS 2000u
 
 uint64_t seed = 1;
 static const char *self;
 static bool quit;
-
-const struct subject subjects[] = {
-	{"5tswap", program_engine, "5tswap", false, true},
-	{"flowgen", program_engine, "flowgen", false, false},
-	{"icmpecho", program_engine, "icmpecho", false, false},
-	{"io", program_engine, "io", false, true},
-	{"macswap", program_engine, "macswap", false, false},
-	{"pingpong", program_engine, "pingpong", false, false},
-	{"rxonly", program_engine, "rxonly", false, false},
-	{"txonly", program_engine, "txonly", false, false},
-	/* thrice, under schedules of their own: what host and engine do then meets rarely */
-	{"error", program_engine, "macswap", true, false},
-	{"error", program_engine, "macswap", true, true},
-	{"error", program_engine, "5tswap", true, false},
-	{"dev", program_dev, NULL, false, false},
-	{"io_warp", program_warp, "io", false, true},
-	{"macswap_warp", program_warp, "macswap", false, false},
-	{"flowgen_warp", program_warp, "flowgen", false, false},
-	{"error_warp", program_warp, "macswap", true, true},
-	{"share", program_share, NULL, false, false},
-	{"burst", program_burst, NULL, false, false},
-	{"combine", program_combine, NULL, false, false},
-	{"split", program_split, NULL, false, false},
-};
-#define NR_SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
-const uint32_t nr_subjects = NR_SUBJECTS;
 
 static void *
 nic_main(void *arg)
@@ -91,7 +66,8 @@ run_subject(const struct subject *s, uint64_t packets, uint64_t with_seed, const
 		nics[i].peer = &nics[(i + cfg.queues - 1u) % cfg.queues];
 		nics[i].returns = &nics[(i + 1u) % cfg.queues];
 		nics[i].deaf = cfg.deaf;
-		nics[i].traffic = traffic_of(s->engine ? s->engine : s->name);
+		nics[i].traffic =
+			traffic_of(s->run == program_first || !s->engine ? s->name : s->engine);
 	}
 	if (m->drop >= 0)
 		hb_drop((enum hb_edge)m->drop);
@@ -123,12 +99,14 @@ intact(uint64_t packets)
 {
 	static const struct mutation none = {-1, -1, -1, false};
 	uint64_t total = 0, done;
-	int bad = 0;
+	int bad = subject_missing() != NULL;
 
-	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
+	if (bad)
+		printf("engine %s is not run here\n", subject_missing());
+	for (uint32_t i = 0; i < nr_subjects; i++) {
 		adv_open(seed + i, NULL);
 		done = run_subject(&subjects[i], packets, seed + i, &none);
-		printf("%-10s seed %llu: %llu packets, %llu accesses, %llu objections\n",
+		printf("%-13s seed %llu: %llu packets, %llu accesses, %llu objections\n",
 			subjects[i].name, (unsigned long long)(seed + i), (unsigned long long)done,
 			(unsigned long long)hb_accesses, (unsigned long long)all_objections());
 		fflush(stdout);
@@ -147,7 +125,7 @@ mutant(const struct mutation *m, const char *title)
 {
 	uint64_t a = 0, b = 0, others = 0;
 
-	for (uint32_t i = 0; i < NR_SUBJECTS && (m->drop >= 0 || a + b == 0); i++) {
+	for (uint32_t i = 0; i < nr_subjects && (m->drop >= 0 || a + b == 0); i++) {
 		run_subject(&subjects[i], DROP_PACKETS, seed + i, m);
 		for (int e = 0; e <= (int)HB_NR_EDGES; e++) {
 			uint64_t n = hb_objections((uint8_t)e);
@@ -245,7 +223,7 @@ one(const char *name, uint64_t packets, const char *edge)
 		printf("order.h has no edge %s\n", edge);
 		return 1;
 	}
-	for (uint32_t i = 0; i < NR_SUBJECTS; i++) {
+	for (uint32_t i = 0; i < nr_subjects; i++) {
 		if (strcmp(subjects[i].name, name) != 0)
 			continue;
 		done = run_subject(&subjects[i], packets, seed, &m);
@@ -280,10 +258,12 @@ main(int argc, char **argv)
 		bad = swaps();
 	else if (argc == 2 && strcmp(argv[1], "corrupts") == 0)
 		bad = corrupts();
+	else if (argc == 2 && strcmp(argv[1], "sites") == 0)
+		bad = sites(self);
 	else if ((argc == 4 || argc == 5) && strcmp(argv[1], "one") == 0)
 		bad = one(argv[2], strtoull(argv[3], NULL, 0), argv[4]);
 	else
-		printf("usage: hb_check intact N | naive | drops | swaps | corrupts | one NAME N "
-		       "[EDGE] [--seed=S]\n");
+		printf("usage: hb_check intact N | naive | drops | swaps | sites | corrupts | one "
+		       "NAME N [EDGE] [--seed=S]\n");
 	return bad != 0;
 }

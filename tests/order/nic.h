@@ -18,6 +18,7 @@
 #define NIC_HEADROOM  2u
 #define NIC_PRODUCERS 4u
 #define NIC_NEVER     UINT64_MAX
+#define NIC_ROUND     64u /* frames that go round, at most, and bytes of each */
 
 struct nic;
 
@@ -36,7 +37,9 @@ struct nic {
 	struct nic *returns;	    /* the other way round: where our frames leave */
 	uint64_t by[NIC_PRODUCERS]; /* frames that left, by producer */
 	uint8_t loop[NIC_FRAME];
-	uint32_t loop_len; /* a frame that left and is to come back */
+	uint32_t loop_len;		     /* a frame that left and is to come back */
+	uint8_t round[NIC_ROUND][NIC_ROUND]; /* stamp's frames that left, by number */
+	uint32_t first;			     /* frames of txonly's that leave before all others */
 	const struct nic_traffic *traffic;
 	uint32_t index;
 	uint8_t tx, rx; /* actors: the two sides are as good as two devices */

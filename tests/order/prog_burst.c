@@ -58,8 +58,8 @@ static void
 open_producer(struct producer *p, struct line *l, uint32_t nr, uint64_t frames)
 {
 	*p = (struct producer){.line = l, .nr = nr, .frames = frames};
-	p->lanes.table = hb_alloc(
-		HB_DATA, 2u * depth_of(l) * sizeof(struct crl_frame), "table of frames");
+	p->lanes.table =
+		hb_alloc(HB_DATA, 2u * depth_of(l) * sizeof(struct crl_frame), "table of frames");
 	for (uint32_t i = 0; i < CRL_BURST_LANES; i++)
 		p->lanes.of[i] = crl_burst_open(&l->nic->q->sq, 0, i);
 }
@@ -214,7 +214,8 @@ publish(struct producer *p, uint64_t seq, uint32_t n, uint64_t *ci_seen)
 
 	for (uint32_t i = 0; i < program_spins && st == CRL_AGAIN; i++) {
 		st = crl_combine_reserve(l->words, q->sq.log_depth, n, &pi, &number, ci_seen);
-		if (st == CRL_AGAIN && idle(l) == CRL_AGAIN)
+		/* Not always: room may come by somebody else's look. */
+		if (st == CRL_AGAIN && (sched_random() >> 15 & 3u || idle(l) == CRL_AGAIN))
 			sched_yield();
 	}
 	if (st != CRL_OK)
@@ -246,12 +247,12 @@ combine_main(void *arg)
 }
 
 static void
-open_words(struct line *l, uint32_t nr, bool gpu_scope)
+open_words(struct line *l, uint32_t nr, uint32_t burst_max, bool gpu_scope)
 {
 	uint8_t made = HB_producer_before_ringer;
 	struct crl_sq_combine *c = hb_alloc(HB_WORD, sizeof(*c), "words of the combined queue");
 
-	crl_combine_init(c, &l->nic->q->sq, nr, depth_of(l) / 2u / nr, gpu_scope);
+	crl_combine_init(c, &l->nic->q->sq, nr, burst_max, gpu_scope);
 	hb_word_new(&c->unrung, "ranges not rung for", made, made, made);
 	hb_word_new(&c->ci, "room", made, made, made);
 	for (uint32_t i = 0; i < CRL_COMBINE_PRODUCERS; i++)
@@ -282,8 +283,10 @@ program_combine(const struct program_cfg *cfg, struct nic *nics)
 
 	open_line(&lines[0], &nics[0]);
 	open_line(&lines[1], &nics[1]);
-	open_words(&lines[0], NIC_PRODUCERS, false);
-	open_words(&lines[1], PRODUCERS - NIC_PRODUCERS, true);
+	open_words(&lines[0], NIC_PRODUCERS, depth_of(&lines[0]) / 2u / NIC_PRODUCERS, false);
+	/* Short ones: a ring that is all but full, whose slots are taken as soon as they are free.
+	 */
+	open_words(&lines[1], PRODUCERS - NIC_PRODUCERS, 2, true);
 	for (i = 0; i < PRODUCERS; i++)
 		open_producer(&producers[i], &lines[i / NIC_PRODUCERS], i % NIC_PRODUCERS, each);
 	for (i = 0; i < PRODUCERS; i++)

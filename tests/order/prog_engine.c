@@ -5,14 +5,11 @@
  */
 #include "programs.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "gpu_queues/control.h"
 #include "gpu_queues/engine.h"
-#include "gpu_queues/engines/io.h"
-#include "gpu_queues/engines/macswap.h"
-#include "gpu_queues/engines/own_warp.h"
-#include "gpu_queues/fwd_warp.h"
 #include "gpu_queues/run.h"
 #include "coop.h"
 
@@ -30,13 +27,41 @@ packets(const struct program_cfg *cfg, const struct nic *nics, bool drops)
 	return n;
 }
 
+/* stamp: each queue's frames come back to itself, many at a time. */
+static bool
+goes_round(const struct crl_engine *e)
+{
+	return strcmp(e->name, "stamp") == 0;
+}
+
+/* The queue by which the frames of stream i leave. */
+static struct nic *
+leaves_by(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e, uint32_t i)
+{
+	return e->needs & CRL_Q_RX && !goes_round(e) ? &nics[(i + 1u) % cfg->queues] : &nics[i];
+}
+
+/* Stream i stands still, or has left: what it had is the host's, to read and to write. */
+static void
+touch(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e, uint32_t i)
+{
+	if (e->needs & CRL_Q_RX)
+		hb_host_write(&nics[i].q->rq, sizeof(nics[i].q->rq));
+	if (e->needs & CRL_Q_TX)
+		hb_host_write(&leaves_by(cfg, nics, e, i)->q->sq, sizeof(nics[i].q->sq));
+}
+
 /* What the control loop does with an error: waits for the stream to stand still, resets, re-arms.
  */
 static bool
-mend(struct crl_watch *w, struct nic *failed)
+mend(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e, uint32_t i,
+	struct crl_watch *w)
 {
+	struct nic *failed = &nics[0];
+
 	if (!crl_control_parked(w))
 		return false;
+	touch(cfg, nics, e, i);
 	nic_reset_send(failed);
 	if (crl_control_rearm(w) != 0)
 		hb_refuse("re-arm was refused");
@@ -60,70 +85,28 @@ is_true(const struct program_cfg *cfg, const struct nic *failed, const struct cr
 	return false;
 }
 
-/* What only a host may do that has seen a stream stand still or leave: it writes what is the engine's. */
 static void
-touch(struct nic *tx)
+open_watch(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e,
+	struct crl_watch *w)
 {
-	hb_host_write(tx->q->sq.cookie, crl_sq_cookie_bytes(tx->q->sq.log_depth));
-}
-
-/* Parks a stream and lets it go on, by turns, and has the queue to itself in between. */
-static void
-park_now_and_then(struct crl_watch *w, struct nic *tx, uint32_t looks, bool *asked, bool *seen)
-{
-	if (*asked && !*seen && crl_control_parked(w)) {
-		*seen = true;
-		touch(tx);
-	}
-	if (looks % 4096u != 4095u)
-		return;
-	if (*asked) {
-		crl_control_park(w, false);
-		*asked = false;
-	} else if (!crl_control_parked(w)) { /* or the word may be the last park's */
-		crl_control_park(w, true);
-		*asked = true;
-	}
-	*seen = false;
-}
-
-/* Stops the streams and takes each one's queue when it has left, while others are still at work. */
-static void
-leave(const struct program_cfg *cfg, struct nic *nics, struct crl_watch *w, uint32_t step)
-{
-	uint32_t i, looks;
-
-	for (i = 0; i < cfg->queues; i++)
-		crl_control_stop(&w[i]);
-	for (i = 0; i < cfg->queues; i++) {
-		for (looks = 0; looks < program_spins && crl_ld32(&w[i].ctl->done) == 0; looks++)
-			sched_let_go();
-		if (crl_ld32(&w[i].ctl->done) == 0)
-			continue; /* told by crl_engine_stop() */
-		crl_order_seq_before_error(); /* pairs with the engine's last touch of its queues */
-		touch(&nics[(i + step) % cfg->queues]);
-	}
-}
-
-static void
-watch(const struct program_cfg *cfg, struct nic *nics)
-{
-	struct crl_watch w[PROGRAM_QUEUES_MAX];
-	const struct crl_engine *e = crl_engine_find(cfg->engine);
-	bool drops = !(e->needs & CRL_Q_TX), failed = false, parked = false, seen = false;
-	bool mended = !cfg->fail;
-	struct crl_note note[NOTES];
-	uint32_t i, looks, max = 5u * program_spins, step = e->needs & CRL_Q_RX ? 1u : 0;
-	int n, k;
-
-	memset(w, 0, sizeof(w));
-	for (i = 0; i < cfg->queues; i++) {
-		struct nic *tx = &nics[(i + step) % cfg->queues];
-
+	memset(w, 0, PROGRAM_QUEUES_MAX * sizeof(*w));
+	for (uint32_t i = 0; i < cfg->queues; i++) {
 		w[i].ctl = nics[i].ctl;
 		w[i].error[0] = &nics[i].q->error[CRL_QERROR_RQ];
-		w[i].error[1] = &tx->q->error[CRL_QERROR_SQ];
+		w[i].error[1] = &leaves_by(cfg, nics, e, i)->q->error[CRL_QERROR_SQ];
 	}
+}
+
+static void
+watch(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e,
+	struct crl_watch *w)
+{
+	bool drops = !(e->needs & CRL_Q_TX), failed = false, parked = false;
+	bool mended = !cfg->fail;
+	struct crl_note note[NOTES];
+	uint32_t i, looks, max = 5u * program_spins;
+	int n, k;
+
 	for (looks = 0; looks < max && (packets(cfg, nics, drops) < cfg->packets || !mended);
 		looks++) {
 		n = crl_control_step(w, cfg->queues, looks, max, note, NOTES);
@@ -133,26 +116,76 @@ watch(const struct program_cfg *cfg, struct nic *nics)
 		if (cfg->fail && !failed && packets(cfg, nics, drops) > cfg->packets / 2u &&
 			nics[0].fail_at == NIC_NEVER)
 			nics[0].fail_at = nics[0].sq_at;
+		i = e->needs & CRL_Q_RX ? cfg->queues - 1u : 0;
 		if (failed && nics[0].failed)
-			mended |= mend(&w[step ? cfg->queues - 1u : 0], &nics[0]);
-		park_now_and_then(&w[1], &nics[(1u + step) % cfg->queues], looks, &parked, &seen);
+			mended |= mend(cfg, nics, e, i, &w[i]);
+		i = 1 % cfg->queues;
+		if (parked && crl_control_parked(&w[i]))
+			touch(cfg, nics, e, i);
+		/* not before the last park is over: its word would do for this one */
+		if (looks % 4096u == 4095u && (parked || !crl_control_parked(&w[i]))) {
+			parked = !parked;
+			crl_control_park(&w[i], parked);
+		}
 		sched_let_go();
 	}
 	if (parked)
-		crl_control_park(&w[1], false);
-	leave(cfg, nics, w, step);
+		crl_control_park(&w[1 % cfg->queues], false);
 }
 
-static uint64_t
-start(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e)
+/* Streams that left are the host's, long before their threads are joined. */
+static void
+see_off(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e,
+	struct crl_watch *w)
 {
+	struct crl_note note[NOTES];
+	uint32_t i, looks, left = 0;
+	int n, k;
+
+	for (i = 0; i < cfg->queues; i++)
+		crl_control_stop(&w[i]);
+	for (looks = 0; looks < program_spins && left < cfg->queues; looks++) {
+		n = crl_control_step(w, cfg->queues, looks, program_spins, note, NOTES);
+		for (k = 0; k < n; k++)
+			if (note[k].type == CRL_NOTE_LEFT) {
+				touch(cfg, nics, e, note[k].watch);
+				left++;
+			}
+		sched_let_go();
+	}
+}
+
+struct worker {
+	struct crl_engine_run *run;
+	uint32_t thread;
+	pthread_t id;
+};
+
+static void *
+worker_main(void *arg)
+{
+	struct worker *w = arg;
+
+	crl_engine_work(w->run, w->thread);
+	return NULL;
+}
+
+uint64_t
+program_start(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *e,
+	const struct crl_engine_opts *opts)
+{
+	struct crl_engine_opts round = {.in_flight = 1u << (cfg->log_depth - 1u)};
 	struct crl_stream_cfg streams[PROGRAM_QUEUES_MAX];
 	struct crl_engine_cfg c = {.size = sizeof(c),
 		.engine = e,
 		.streams = streams,
 		.nr_streams = cfg->queues,
-		.burst = 16,
-		.nr_threads = cfg->threads};
+		.opts = goes_round(e) ? &round : opts,
+		.burst = PROGRAM_BURST,
+		.nr_threads = cfg->threads,
+		.flags = cfg->own ? CRL_ENGINE_OWN_THREADS : 0};
+	struct crl_watch w[PROGRAM_QUEUES_MAX];
+	struct worker worker[PROGRAM_QUEUES_MAX];
 	struct crl_engine_run *run;
 	struct crl_err err = {0};
 	char line[256];
@@ -161,7 +194,7 @@ start(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *
 	memset(streams, 0, sizeof(streams));
 	for (i = 0; i < cfg->queues; i++) {
 		streams[i].rx = nics[i].q;
-		streams[i].tx = nics[e->needs & CRL_Q_RX ? (i + 1u) % cfg->queues : i].q;
+		streams[i].tx = leaves_by(cfg, nics, e, i)->q;
 		streams[i].ctl = nics[i].ctl;
 	}
 	if (crl_engine_start(&c, &run, &err) != 0) {
@@ -171,66 +204,48 @@ start(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *
 	for (i = 0; i < run->nr_threads; i++)
 		hb_word_new(&run->working[i], "working", HB_work_before_word, HB_work_before_word,
 			HB_seq_before_error);
-	watch(cfg, nics);
+	for (i = 0; cfg->own && i < cfg->threads; i++) {
+		worker[i] = (struct worker){.run = run, .thread = i};
+		pthread_create(&worker[i].id, NULL, worker_main, &worker[i]);
+	}
+	open_watch(cfg, nics, e, w);
+	watch(cfg, nics, e, w);
+	see_off(cfg, nics, e, w);
 	if (crl_engine_stop(run, 10000000000u, &err) != 0)
 		hb_refuse("%s", crl_err_str(&err, line, sizeof(line)));
+	for (i = 0; cfg->own && i < cfg->threads; i++)
+		pthread_join(worker[i].id, NULL); /* bound: only its return is left */
+	for (i = 0; i < cfg->queues; i++)
+		if (nics[i].q->stats->torn != 0 || nics[i].q->stats->missed != 0)
+			hb_refuse("queue %u: %u frames torn, %u missed", i,
+				(unsigned)nics[i].q->stats->torn,
+				(unsigned)nics[i].q->stats->missed);
 	return packets(cfg, nics, !(e->needs & CRL_Q_TX));
 }
 
 uint64_t
 program_engine(const struct program_cfg *cfg, struct nic *nics)
 {
-	return start(cfg, nics, crl_engine_find(cfg->engine));
+	return program_start(cfg, nics, crl_engine_find(cfg->engine), NULL);
 }
 
-/* ---- The same engines by a warp, whose lanes are played in another order at each turn ---- */
-
-static struct crl_warp
-order(struct crl_stream *s)
-{
-	struct crl_warp w = {(uint32_t)s->turns * 6u + 1u, (uint32_t)s->turns * 7u};
-
-	if (s->turns == 0)
-		crl_warp_begin(&w, s);
-	return w;
-}
-
-static enum crl_turn
-warp_io(struct crl_stream *s)
-{
-	struct crl_warp w = order(s);
-	struct crl_warp_mem m;
-
-	return crl_warp_can(s) ? crl_fwd_warp_turn(&w, s, &m, crl_io_packet)
-			       : crl_fwd_turn(s, crl_io_packet);
-}
-
-static enum crl_turn
-warp_macswap(struct crl_stream *s)
-{
-	struct crl_warp w = order(s);
-	struct crl_warp_mem m;
-
-	return crl_warp_can(s) ? crl_fwd_warp_turn(&w, s, &m, crl_macswap_packet)
-			       : crl_fwd_turn(s, crl_macswap_packet);
-}
-
-static enum crl_turn
-warp_flowgen(struct crl_stream *s)
-{
-	struct crl_warp w = order(s);
-	struct crl_warp_mem m;
-
-	return crl_warp_can(s) ? crl_flowgen_warp_turn(&w, s, &m) : crl_flowgen_turn(s);
-}
-
+/* Threads of the program's own, which are joined after the run is freed. */
 uint64_t
-program_warp(const struct program_cfg *cfg, struct nic *nics)
+program_own(const struct program_cfg *cfg, struct nic *nics)
 {
-	struct crl_engine e = *crl_engine_find(cfg->engine);
+	struct program_cfg own = *cfg;
 
-	e.turn = strcmp(e.name, "io") == 0	  ? warp_io
-		 : strcmp(e.name, "macswap") == 0 ? warp_macswap
-						  : warp_flowgen;
-	return start(cfg, nics, &e);
+	own.own = true;
+	return program_start(&own, nics, crl_engine_find(cfg->engine), NULL);
+}
+
+/* A burst of txonly's frames goes first. */
+uint64_t
+program_first(const struct program_cfg *cfg, struct nic *nics)
+{
+	struct crl_engine_opts opts = {.tx_first = 1};
+
+	for (uint32_t i = 0; i < cfg->queues; i++)
+		nics[i].first = PROGRAM_BURST;
+	return program_start(cfg, nics, crl_engine_find(cfg->engine), &opts);
 }

@@ -193,11 +193,27 @@ make_nothing(struct nic *n, uint64_t seq, uint8_t *f)
 }
 
 static bool
+is_txonly(const uint8_t *f, uint32_t len)
+{
+	return len == 64 && get16(f + 12) == 0x0800 && sum16(f + 14, 20) == 0xffffu &&
+	       memcmp(f + 26, "\xc6\x12\x00\x01\xc6\x12\x00\x02", 8) == 0 && get16(f + 36) == 9;
+}
+
+static bool
 check_txonly(struct nic *n, const uint8_t *f, uint32_t len)
 {
 	n->next++;
-	return len == 64 && get16(f + 12) == 0x0800 && sum16(f + 14, 20) == 0xffffu &&
-	       memcmp(f + 26, "\xc6\x12\x00\x01\xc6\x12\x00\x02", 8) == 0 && get16(f + 36) == 9;
+	return is_txonly(f, len);
+}
+
+/* io, after a burst of txonly's. */
+static bool
+check_first(struct nic *n, const uint8_t *f, uint32_t len)
+{
+	if (n->first == 0)
+		return check_io(n, f, len);
+	n->first--;
+	return is_txonly(f, len);
 }
 
 static bool
@@ -234,6 +250,36 @@ check_ping(struct nic *n, const uint8_t *f, uint32_t len)
 	memcpy(n->loop, f, len);
 	n->loop_len = len;
 	return right;
+}
+
+/* stamp: mark, number and pattern, least byte first; what left comes back to its own queue. */
+static bool
+check_stamp(struct nic *n, const uint8_t *f, uint32_t len)
+{
+	uint32_t k, want, word, top = 0x9e3779b9u;
+	uint64_t seq;
+
+	memcpy(&seq, f + 48, sizeof(seq));
+	memcpy(n->round[n->next % NIC_ROUND], f, NIC_ROUND);
+	if (len != NIC_ROUND || f[46] != 0x54 || f[47] != 0x53 || seq != n->next++)
+		return false;
+	for (k = 0; k < 2u; k++) { /* of queue 0 of a port */
+		want = (uint32_t)seq * 2654435761u + (uint32_t)(seq >> 32) + (k + 1u) * top;
+		want ^= want >> 15;
+		memcpy(&word, f + 56u + 4u * k, sizeof(word));
+		if (word != want)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t
+make_stamp(struct nic *n, uint64_t seq, uint8_t *f)
+{
+	if (seq == n->next)
+		return 0;
+	memcpy(f, n->round[seq % NIC_ROUND], NIC_ROUND);
+	return NIC_ROUND;
 }
 
 /* Frames of 64 bytes of one value, which rises from batch to batch. */
@@ -273,6 +319,8 @@ static const struct {
 	{"rxonly", {make_udp, check_nothing}},
 	{"share", {make_nothing, check_share}},
 	{"split", {make_udp, check_split}},
+	{"stamp", {make_stamp, check_stamp}},
+	{"txfirst", {make_udp, check_first}},
 	{"txonly", {make_nothing, check_txonly}},
 };
 
