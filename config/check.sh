@@ -99,7 +99,7 @@ else
 	say "build the fuzz targets with clang"
 	CC=clang build_target=fuzzers build build-fuzz -Dfuzz=true -Dcuda=disabled
 	say "fuzz, two targets at a time"
-	# One seed, so that a commit is judged twice alike, as far as seconds allow; others by hand.
+	# One seed and a number of inputs, so that a commit is judged twice alike; others by hand.
 	tests/fuzz/run --build build-fuzz --seed "${CRL_FUZZ_SEED:-1}" || status=1
 fi
 
