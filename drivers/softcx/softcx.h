@@ -99,6 +99,8 @@ struct scx_nic_cfg {
 	struct scx_step *step; /* step.h: who steps the data path, the NIC's; NULL: its thread */
 	const struct scx_guest *guest; /* NULL: the kernel's part is played by the front */
 	const struct scx_copy *copy; /* dp/dp.h, for umems and regions out of the step's reach */
+	/* A guest's general page says RoCE, and it can be turned on; its page offers nothing. */
+	bool roce;
 	/* Not 0: umems and what lies in them go to the log, and so many of the first entries of
 	 * each ring, as the data path finds or leaves them. */
 	uint32_t log_dump;

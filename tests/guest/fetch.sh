@@ -63,7 +63,8 @@ fetch_chroot() {
 		rm -rf "$cache/debootstrap"
 		mkdir -p "$cache/debootstrap"
 		# apt drops to a user that may not write where it downloads to
-		(cd "$cache/debootstrap" && try apt-get -q "${net[@]}" -o APT::Sandbox::User=root download debootstrap) ||
+		(cd "$cache/debootstrap" &&
+			try apt-get -q "${net[@]}" -o APT::Sandbox::User=root download debootstrap) ||
 			die "no package debootstrap"
 		dpkg -x "$cache"/debootstrap/debootstrap_*.deb "$cache/debootstrap"
 		dbs=$cache/debootstrap/usr/sbin/debootstrap

@@ -35,6 +35,7 @@ has() { [ "$(count "$1")" -ge "$2" ] || ! running; }
 # carillon OPTIONS...: testpmd over Carillon's queues, in the background; says up when it forwards.
 carillon() {
 	echo "GUEST sha256 $(sha256sum "$(readlink /programs/carillon-testpmd)")"
+	: > /tmp/log # by this shell: the program's own comes late on a busy machine, and the last one's words are there
 	carillon-testpmd --lcores 0@0,1@0 -a $dev -- --stats-period=1 "$@" > /tmp/log 2>&1 &
 	pid=$!
 	until_true 300 in_log 'NIC statistics' && running && echo "GUEST up" && return
@@ -55,6 +56,7 @@ carillon_end() {
 # testpmd OPTIONS...: Debian's, in the background; says up when it forwards.
 testpmd() {
 	echo "GUEST sha256 $(sha256sum "$(readlink /programs/dpdk-testpmd)")"
+	: > /tmp/log
 	dpdk-testpmd --lcores 0@0,1@0 -a $dev -- --stats-period=1 --total-num-mbufs=8192 "$@" \
 		> /tmp/log 2>&1 < /dev/null &
 	pid=$!

@@ -70,7 +70,7 @@ pci_iseg(const struct pci_dev *d, uint64_t off)
 	case PCI_ISEG_TIME_LO:
 		return (uint32_t)now_ns();
 	case PCI_ISEG_INIT:
-		return now_ns() < d->starting_until ? 1u << 31 : 0;
+		return 1u << 30 | (now_ns() < d->starting_until ? 1u << 31 : 0);
 	case PCI_ISEG_HEALTH:
 		dead = scx_nic_dead_since(d->nic, &syndrome);
 		return (uint32_t)((dead != 0 ? dead : now_ns()) / HEALTH_NS) & 0xffffff;

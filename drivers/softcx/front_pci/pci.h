@@ -107,7 +107,7 @@ enum {
 	PCI_ISEG_CMDQ_HI = 0x10,
 	PCI_ISEG_CMDQ_LO = 0x14,  /* address 31:12, nic_interface 10:8, log slots, log stride */
 	PCI_ISEG_CMD_RING = 0x18, /* a bit for each slot */
-	PCI_ISEG_INIT = 0x1fc,	  /* 31: initializing */
+	PCI_ISEG_INIT = 0x1fc,	  /* 31: initializing, 30: a software reset is carried out */
 	/* the health buffer: what the firmware knew when it stopped */
 	PCI_ISEG_ASSERT = 0x200, /* six words, two more, exit pointer, return address */
 	PCI_ISEG_HEALTH_FW = 0x230,

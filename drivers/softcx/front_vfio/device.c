@@ -107,6 +107,7 @@ configure(struct scx_conf *conf, struct scx_nic_cfg *cfg, struct scx_fault_plan 
 	cfg->seed = conf->seed;
 	cfg->mtu = conf->port[0].mtu;
 	memcpy(cfg->mac, conf->port[0].mac, sizeof(cfg->mac));
+	cfg->roce = true; /* libmlx5 turns it on without a look, and ends where it is refused */
 	if (*conf->faults != '\0') {
 		rc = scx_fault_parse(conf->faults, plan, err, ERR_BYTES);
 		if (rc != 0)

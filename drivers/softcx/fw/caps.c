@@ -160,7 +160,7 @@ nic_flow_table(void *page)
 
 /* What a kernel's driver is offered besides: event queues, tables of its own making. */
 static void
-guest_general(void *page)
+guest_general(const struct scx_nic *nic, void *page)
 {
 	const struct cap caps[] = {
 		{CRL_PRM_HCA_CAP_LOG_MAX_EQ, 5},
@@ -184,6 +184,7 @@ guest_general(void *page)
 		{CRL_PRM_HCA_CAP_LOG_MAX_SRQ_SZ, 15},
 		{CRL_PRM_HCA_CAP_UMR_MODIFY_ENTITY_SIZE_DISABLED, 1},
 		{CRL_PRM_HCA_CAP_ETH_VIRT, 1},
+		{CRL_PRM_HCA_CAP_ROCE, nic->cfg.roce},
 	};
 
 	set_all(page, caps, sizeof(caps) / sizeof(caps[0]));
@@ -236,7 +237,7 @@ scx_fw_hca_caps(const struct scx_nic *nic, uint32_t which, void *page)
 	case CRL_HCA_CAP_GENERAL:
 		general(nic, page);
 		if (nic->hca != NULL)
-			guest_general(page);
+			guest_general(nic, page);
 		return;
 	case CRL_HCA_CAP_ETH:
 		eth_offloads(nic, page);
@@ -268,6 +269,10 @@ scx_cmd_query_hca_cap(struct scx_fw_call *c)
 				  */
 	case CRL_HCA_CAP_DEVICE_MEM:
 		return 0;
+	case CRL_HCA_CAP_ROCE: /* on a card that has it: no versions, no table of addresses */
+		if (c->nic->cfg.roce)
+			return 0;
+		break;
 	}
 	return scx_fw_refuse(
 		c, SCX_FW_R_CAP_PAGE, NULL, 0, "capability page 0x%x is not offered", op_mod >> 1);

@@ -220,8 +220,9 @@ static const uint32_t select_not_offered[] = {
 /*
  * Lists of addresses and promiscuous modes say what a switch in the NIC would let through to this
  * vport. There is none: every frame of the wire meets the flow tables, which is what a port that
- * stands alone on a cable sees with all of them set. Whether RoCE is on is kept and read back: no
- * frame depends on it, and libmlx5's VFIO driver turns it on whatever the capability says.
+ * stands alone on a cable sees with all of them set. RoCE is turned on where its capability is set
+ * alone, as cards do it (tests/corpus/commands.txt, roce-off); it is read back, and no frame
+ * depends on it.
  */
 int
 scx_cmd_modify_nic_vport(struct scx_fw_call *c)
@@ -229,6 +230,8 @@ scx_cmd_modify_nic_vport(struct scx_fw_call *c)
 	const void *sel = crl_prm_at(c->in, CRL_PRM_MODIFY_NIC_VPORT_CONTEXT_IN_FIELD_SELECT);
 	const void *ctx = crl_prm_at(c->in, CRL_PRM_MODIFY_NIC_VPORT_CONTEXT_IN_NIC_VPORT_CONTEXT);
 	uint32_t mtu = crl_prm_get(ctx, CRL_PRM_NIC_VPORT_CONTEXT_MTU);
+	uint32_t roce = crl_prm_get(ctx, CRL_PRM_NIC_VPORT_CONTEXT_ROCE_EN);
+	bool set_roce = crl_prm_get(sel, CRL_PRM_NIC_VPORT_SELECT_ROCE_EN) != 0;
 
 	if (crl_prm_get(c->in, CRL_PRM_MODIFY_NIC_VPORT_CONTEXT_IN_OTHER_VPORT) != 0 ||
 		crl_prm_get(c->in, CRL_PRM_MODIFY_NIC_VPORT_CONTEXT_IN_VPORT_NUMBER) != 0)
@@ -236,14 +239,16 @@ scx_cmd_modify_nic_vport(struct scx_fw_call *c)
 	if (!scx_fw_fields_zero(c, SCX_LAYOUT_NIC_VPORT_SELECT, sel, select_not_offered,
 		    sizeof(select_not_offered) / sizeof(select_not_offered[0])))
 		return -1;
+	if (set_roce && roce && !c->nic->cfg.roce)
+		return scx_fw_refuse(c, SCX_FW_R_ROCE, NULL, 0, "the capability roce is 0");
 	if (crl_prm_get(sel, CRL_PRM_NIC_VPORT_SELECT_MTU)) {
 		if (mtu < SCX_MTU_MIN + SCX_HARD_MTU || mtu > SCX_HW_MTU_MAX)
 			return scx_fw_refuse(
 				c, SCX_FW_R_REGISTER_VALUE, NULL, 0, "the vport's MTU is %u", mtu);
 		c->nic->hca->vport_mtu = mtu;
 	}
-	if (crl_prm_get(sel, CRL_PRM_NIC_VPORT_SELECT_ROCE_EN))
-		c->nic->hca->roce_en = (uint8_t)crl_prm_get(ctx, CRL_PRM_NIC_VPORT_CONTEXT_ROCE_EN);
+	if (set_roce)
+		c->nic->hca->roce_en = (uint8_t)roce;
 	return 0;
 }
 

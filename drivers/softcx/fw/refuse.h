@@ -78,6 +78,7 @@
 	X(ISSI, BAD_PARAM_ERR, "set an interface step sequence id that QUERY_ISSI names") \
 	X(PAGE_COUNT, BAD_PARAM_ERR, "give or take as many pages as the lists have") \
 	X(CAP_VALUE, BAD_PARAM_ERR, "set a capability to no more than its maximum") \
+	X(ROCE, BAD_PARAM_ERR, "look at the capability roce before turning it on") \
 	X(REGISTER, BAD_PARAM_ERR, \
 		"the registers are PMTU, PTYS, PAOS, PFCC, PPCNT, host endianness") \
 	X(REGISTER_VALUE, BAD_PARAM_ERR, "stay inside of what the register's query says") \

@@ -7,14 +7,16 @@
 #: allow mlx5_health_try_recover:
 #: allow handle_bad_state:
 #: allow error_sw_reset:
-#: allow NIC IFC still
+#: allow reset_fw_if_needed:.*Issuing FW Reset$
 #: allow wait_for_pages:.*Skipping
 #: allow pci_slot_reset
 #: allow wait vital counter
 #: allow health recovery succeeded
 #: allow modify_tirs_lb:.*failed, -67
-# The firmware stops with a syndrome while the port is up: the driver says so, resets the device, and has a port
-# that talks again. What it says on the way is a fault's, not of allowed.txt.
+#: allow refresh tir\(0x[0-9a-f]+\) failed, -67
+# The firmware stops with a syndrome while the port is up: the driver says so, resets the device by nic_interface
+# (a reset that is not done makes a line that is not allowed), and has a port that talks again. What it says on the
+# way is a fault's, not of allowed.txt.
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
 ip addr add 192.168.77.2/24 dev $n
 ip link set $n up

@@ -20,11 +20,11 @@ on_event(void *arg, const struct scx_event *ev)
 struct fx *
 fx_make(const char *profile)
 {
-	return fx_make_guest(profile, NULL);
+	return fx_make_guest(profile, NULL, false);
 }
 
 struct fx *
-fx_make_guest(const char *profile, const struct scx_guest *guest)
+fx_make_guest(const char *profile, const struct scx_guest *guest, bool roce)
 {
 	struct fx *fx = calloc(1, sizeof(*fx));
 	struct scx_nic_cfg cfg = {.profile = profile,
@@ -35,6 +35,7 @@ fx_make_guest(const char *profile, const struct scx_guest *guest)
 		.event = on_event,
 		.event_arg = fx,
 		.guest = guest,
+		.roce = roce,
 		.nr_uar_pages = FX_UAR_PAGES};
 	uint32_t rkey;
 

@@ -56,7 +56,7 @@ struct fx {
 int fx_new(void **state); /* cmocka set-up: profile cx6dx */
 int fx_free(void **state);
 struct fx *fx_make(const char *profile);
-struct fx *fx_make_guest(const char *profile, const struct scx_guest *guest);
+struct fx *fx_make_guest(const char *profile, const struct scx_guest *guest, bool roce);
 void fx_drop(struct fx *fx);
 void fx_poll(struct fx *fx); /* until what was rung is done */
 

@@ -49,16 +49,27 @@ bus_irq(void *arg, uint32_t vector)
 static const struct scx_guest guest = {
 	NULL, bus_at, bus_map, bus_unmap, bus_all, bus_irq, VECTORS, 1};
 
-int
-guest_new(void **state)
+static int new (void **state, bool roce)
 {
-	struct fx *fx = fx_make_guest(NULL, &guest);
+	struct fx *fx = fx_make_guest(NULL, &guest, roce);
 
 	memset(bus, 0, sizeof(bus));
 	memset(irqs, 0, sizeof(irqs));
 	fx->uid = 0;
 	*state = fx;
 	return 0;
+}
+
+int
+guest_new(void **state)
+{
+	return new (state, false);
+}
+
+int
+guest_new_roce(void **state)
+{
+	return new (state, true);
 }
 
 int
@@ -80,4 +91,16 @@ guest_cmd_eq(struct fx *fx, uint32_t vector, uint64_t mask)
 	crl_prm_set64(crl_prm_at(in, CRL_PRM_CREATE_EQ_IN_EVENT_BITMASK), 64, mask);
 	crl_prm_set64(in + CRL_PRM_CREATE_EQ_IN_BYTES, 64, EQ_AT);
 	return eqc;
+}
+
+void
+cmd_roce(struct fx *fx, uint32_t on)
+{
+	uint8_t *in = fx_in(fx, CRL_CMD_OP_MODIFY_NIC_VPORT_CONTEXT,
+		CRL_PRM_MODIFY_NIC_VPORT_CONTEXT_IN_BYTES, 16);
+
+	crl_prm_set(crl_prm_at(in, CRL_PRM_MODIFY_NIC_VPORT_CONTEXT_IN_FIELD_SELECT),
+		CRL_PRM_NIC_VPORT_SELECT_ROCE_EN, 1);
+	crl_prm_set(crl_prm_at(in, CRL_PRM_MODIFY_NIC_VPORT_CONTEXT_IN_NIC_VPORT_CONTEXT),
+		CRL_PRM_NIC_VPORT_CONTEXT_ROCE_EN, on);
 }

@@ -17,7 +17,9 @@
 extern uint8_t bus[BUS_BYTES];
 extern unsigned irqs[VECTORS];
 
-int guest_new(void **state); /* cmocka set-up */
+int guest_new(void **state);	  /* cmocka set-up */
+int guest_new_roce(void **state); /* with the capability roce */
+void cmd_roce(struct fx *fx, uint32_t on);
 int guest_free(void **state);
 uint8_t *guest_cmd_eq(struct fx *fx, uint32_t vector, uint64_t mask); /* its context */
 

@@ -242,6 +242,9 @@ of_a_kernel(void **state)
 	crl_prm_set(in + 16, CRL_PRM_PPCNT_REG_LOCAL_PORT, 2);
 	alike(fx, "ppcnt-port", SCX_FW_R_REGISTER_VALUE);
 
+	cmd_roce(fx, 1);
+	alike(fx, "roce-off", SCX_FW_R_ROCE);
+
 	fx_in(fx, CRL_CMD_OP_ENABLE_HCA, CRL_PRM_ENABLE_HCA_IN_BYTES, 16), fx_ok(fx);
 	fx_in(fx, CRL_CMD_OP_ENABLE_HCA, CRL_PRM_ENABLE_HCA_IN_BYTES, 16);
 	alike(fx, "enable-again", SCX_FW_R_HCA_ENABLED);

@@ -308,6 +308,60 @@ set_capabilities(void **state)
 		SCX_SYNDROME | SCX_FW_R_CAP_VALUE, crl_prm_get(out, CRL_PRM_CMD_OUT_SYNDROME));
 }
 
+static uint32_t
+roce_now(struct fx *fx)
+{
+	fx_in(fx, CRL_CMD_OP_QUERY_NIC_VPORT_CONTEXT, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_IN_BYTES,
+		CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_BYTES);
+	fx_ok(fx);
+	return crl_prm_get(
+		crl_prm_at(fx->out, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_NIC_VPORT_CONTEXT),
+		CRL_PRM_NIC_VPORT_CONTEXT_ROCE_EN);
+}
+
+static void
+roce_page(struct fx *fx)
+{
+	uint8_t *in = fx_in(fx, CRL_CMD_OP_QUERY_HCA_CAP, 16, CRL_PRM_QUERY_HCA_CAP_OUT_BYTES);
+
+	crl_prm_set(in, CRL_PRM_CMD_IN_OP_MOD, CRL_HCA_CAP_ROCE << 1);
+}
+
+/* As a card whose RoCE is off: neither its page nor turning it on; off it is already. */
+static void
+without_roce(void **state)
+{
+	struct fx *fx = *state;
+
+	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_ok(fx);
+	roce_page(fx), fx_refused(fx, SCX_FW_R_CAP_PAGE);
+	cmd_roce(fx, 1), fx_refused(fx, SCX_FW_R_ROCE);
+	assert_int_equal(CRL_CMD_STAT_BAD_PARAM_ERR, fx->status);
+	assert_int_equal(0, roce_now(fx));
+	cmd_roce(fx, 0), fx_ok(fx);
+	assert_int_equal(0, roce_now(fx));
+}
+
+/* As one whose RoCE is on: turned on and off; the page, all zeros, offers nothing else. */
+static void
+with_roce(void **state)
+{
+	struct fx *fx = *state;
+	uint8_t page[CRL_PRM_HCA_CAP_BYTES] = {0};
+
+	simple(fx, CRL_CMD_OP_ENABLE_HCA, 16), fx_ok(fx);
+	scx_fw_hca_caps(fx->nic, CRL_HCA_CAP_GENERAL, page);
+	assert_int_equal(1, crl_prm_get(page, CRL_PRM_HCA_CAP_ROCE));
+	roce_page(fx), fx_ok(fx);
+	memset(page, 0, sizeof(page));
+	assert_memory_equal(
+		crl_prm_at(fx->out, CRL_PRM_QUERY_HCA_CAP_OUT_CAPABILITY), page, sizeof(page));
+	cmd_roce(fx, 1), fx_ok(fx);
+	assert_int_equal(1, roce_now(fx));
+	cmd_roce(fx, 0), fx_ok(fx);
+	assert_int_equal(0, roce_now(fx));
+}
+
 /* ---- what mlx5_ib makes for users, and for itself ---- */
 
 static uint16_t
@@ -431,6 +485,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(umems, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(registers, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(set_capabilities, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(without_roce, guest_new, guest_free),
+		cmocka_unit_test_setup_teardown(with_roce, guest_new_roce, guest_free),
 		cmocka_unit_test_setup_teardown(users, guest_new, guest_free),
 		cmocka_unit_test_setup_teardown(queue_pair, guest_new, guest_free),
 		cmocka_unit_test(every_refusal_was_raised),
