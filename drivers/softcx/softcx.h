@@ -16,6 +16,7 @@
 #ifndef SCX_SOFTCX_H
 #define SCX_SOFTCX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

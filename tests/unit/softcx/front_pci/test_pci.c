@@ -35,7 +35,7 @@ found_and_brought_up(void **state)
 	assert_int_equal(0x101d15b3, read32(c, 7, 0));
 	assert_int_equal(0x0200, read32(c, 7, 8) >> 16);
 	assert_int_equal(5, crl_bswap32(read32(c, 0, 4)) >> 16);
-	assert_int_equal(1u << 30, crl_bswap32(read32(c, 0, 0x1fc))); /* not initializing, resets itself */
+	assert_int_equal(1u << 30, crl_bswap32(read32(c, 0, 0x1fc))); /* up, can reset itself */
 	health = crl_bswap32(read32(c, 0, 0x1010));
 	assert_int_equal(0, message(c, 8, &irqs, sizeof(irqs), c->irq));
 	bring_up(c);
