@@ -270,7 +270,7 @@ scx_cqe_error(struct scx_dp *dp, struct scx_cq *cq, uint8_t opcode, uint32_t use
 		0, (hw & 0xffu) << 24 | (hw >> 8) << 16 | (uint32_t)vendor << 8 | syndrome);
 	/* error CQEs are solicited ones: bit 1 of the last byte */
 	c.w[7] = scx_cqe_tail(op_qpn, counter, opcode) | 2ull << 56 | owner;
-	c.w[7] |= (uint64_t)scx_cqe_signature(c.w, cq->pi & cq->mask) << 48;
+	c.w[7] |= (uint64_t)scx_cqe_signature(c.w, cq->pi) << 48;
 	return scx_cqe_write(dp, cq, &c, true);
 }
 

@@ -10,6 +10,7 @@
 #define SCX_DP_SYNDROME_H
 
 #include "../../../gpu_queues/wire/cqe.h"
+#include "../../../gpu_queues/wire/doorbell.h"
 
 #define SCX_VENDOR_TX_KEY    0x52u /* hardware syndrome 0x92: no such key */
 #define SCX_VENDOR_TX_BOUNDS 0x53u /* 0x9d: the key does not cover the address */
@@ -30,11 +31,12 @@ scx_hw_syndrome(uint8_t syndrome, uint8_t vendor)
 }
 
 /*
- * The signature makes the exclusive or of all bytes, and of the index in the ring, 0xff. No
- * document says so; the four dumps whose ring index is known agree on it.
+ * The signature makes the exclusive or of all bytes, and of the CQE's number since the ring was
+ * made, 24 bits, 0xff. No document says so; the dumps whose number is known agree on it, and of a
+ * ring that had gone round two in sequence fit no index within the ring.
  */
 CRL_FN uint8_t
-scx_cqe_signature(const uint64_t *word, uint32_t index)
+scx_cqe_signature(const uint64_t *word, uint32_t number)
 {
 	uint64_t x = 0;
 	uint32_t i;
@@ -44,9 +46,8 @@ scx_cqe_signature(const uint64_t *word, uint32_t index)
 	x ^= x >> 32;
 	x ^= x >> 16;
 	x ^= x >> 8;
-	index ^= index >> 16;
-	index ^= index >> 8;
-	return (uint8_t) ~(x ^ index);
+	number &= CRL_DBREC_CQ_MASK;
+	return (uint8_t) ~(x ^ number ^ number >> 8 ^ number >> 16);
 }
 
 #endif /* SCX_DP_SYNDROME_H */
