@@ -100,7 +100,10 @@ else
 	CC=clang build_target=fuzzers build build-fuzz -Dfuzz=true -Dcuda=disabled
 	say "fuzz, two targets at a time"
 	# One seed and a number of inputs, so that a commit is judged twice alike; others by hand.
-	tests/fuzz/run --build build-fuzz --seed "${CRL_FUZZ_SEED:-1}" || status=1
+	rm -f build-fuzz/fuzz.json
+	tests/fuzz/run --build build-fuzz --seed "${CRL_FUZZ_SEED:-1}" \
+		--tally build-fuzz/fuzz.json || status=1
+	logs+=(build-fuzz/fuzz.json)
 fi
 
 say "done"
