@@ -3,126 +3,14 @@
  * Bytes from real cards, tests/corpus/error_cqes.txt: decoded with gpu_queues' layout, and produced
  * by the software ConnectX. The file's path comes in CRL_CORPUS.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "corpus.h"
 #include "gpu_queues/err.h"
 #include "gpu_queues/queue.h"
 #include "gpu_queues/wire/cqe.h"
 #include "rig.h"
-
-#define RECORDS_MAX 128
-
-struct record {
-	char id[32], reporter[8], link[160];
-	int index; /* -1: not said */
-	uint8_t cqe[64], wqe[64];
-	int has_cqe, has_wqe;
-	long syndrome, vendor, hw, type, opcode, wqeop, queue, wqe_counter; /* -1: not said */
-};
-
-static struct record records[RECORDS_MAX];
-static unsigned nr;
-
-/* Hex digits with spaces, to the right end of 64 bytes. */
-static void
-read_hex(const char *text, uint8_t out[64])
-{
-	uint8_t b[64];
-	unsigned n = 0, digits = 0, v = 0;
-
-	for (; *text != '\0'; text++) {
-		if (!isxdigit((unsigned char)*text))
-			continue;
-		v = v << 4 | (unsigned)(isdigit((unsigned char)*text)
-						? *text - '0'
-						: tolower((unsigned char)*text) - 'a' + 10);
-		if (++digits % 2 == 0) {
-			assert_true(n < 64);
-			b[n++] = (uint8_t)v;
-			v = 0;
-		}
-	}
-	assert_int_equal(digits % 2, 0);
-	memset(out, 0, 64);
-	memcpy(out + 64 - n, b, n);
-}
-
-static long
-said(const char *line, const char *name)
-{
-	char key[24];
-	const char *at;
-
-	snprintf(key, sizeof(key), " %s=", name);
-	at = strstr(line, key);
-	return at != NULL ? strtol(at + strlen(key), NULL, 16) : -1;
-}
-
-static void
-read_line(char *line)
-{
-	struct record *r = nr > 0 ? &records[nr - 1] : NULL;
-
-	if (strncmp(line, "record ", 7) == 0) {
-		assert_true(nr < RECORDS_MAX);
-		r = &records[nr++];
-		memset(r, 0, sizeof(*r));
-		r->index = -1;
-		r->syndrome = r->vendor = r->hw = r->type = r->opcode = r->wqeop = -1;
-		r->queue = r->wqe_counter = -1;
-		assert_int_equal(sscanf(line, "record %31s %7s", r->id, r->reporter), 2);
-	} else if (strncmp(line, "link ", 5) == 0) {
-		snprintf(r->link, sizeof(r->link), "%.159s", line + 5);
-	} else if (strncmp(line, "index ", 6) == 0) {
-		r->index = atoi(line + 6);
-	} else if (strncmp(line, "cqe ", 4) == 0) {
-		read_hex(line + 4, r->cqe);
-		r->has_cqe = 1;
-	} else if (strncmp(line, "wqe ", 4) == 0) {
-		read_hex(line + 4, r->wqe);
-		r->has_wqe = 1;
-	} else if (strncmp(line, "says ", 5) == 0) {
-		r->syndrome = said(line, "syndrome");
-		r->vendor = said(line, "vendor");
-		r->hw = said(line, "hw");
-		r->type = said(line, "type");
-		r->opcode = said(line, "opcode");
-		r->wqeop = said(line, "wqeop");
-		r->queue = said(line, "queue");
-		r->wqe_counter = said(line, "wqe");
-	}
-}
-
-static int
-load(void **state)
-{
-	const char *path = getenv("CRL_CORPUS");
-	char line[512];
-	FILE *f;
-
-	(void)state;
-	assert_non_null(path);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		read_line(line);
-	}
-	fclose(f);
-	return 0;
-}
-
-static const struct record *
-find(const char *id)
-{
-	for (unsigned i = 0; i < nr; i++)
-		if (strcmp(records[i].id, id) == 0)
-			return &records[i];
-	fail_msg("no record %s", id);
-	return NULL;
-}
 
 static void
 test_size(void **state)
@@ -130,19 +18,19 @@ test_size(void **state)
 	unsigned reporters = 0, dumps = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < nr; i++) {
+	for (unsigned i = 0; i < corpus_nr; i++) {
 		int first = 1;
 
 		for (unsigned k = 0; k < i; k++)
-			first = first && strcmp(records[k].reporter, records[i].reporter) != 0;
+			first = first && strcmp(corpus[k].reporter, corpus[i].reporter) != 0;
 		reporters += (unsigned)first;
-		dumps += (unsigned)records[i].has_cqe;
-		assert_int_equal(strncmp(records[i].link, "https://", 8), 0);
-		assert_true(records[i].has_cqe || records[i].syndrome >= 0);
-		printf("%-18s %s\n", records[i].id, records[i].link);
+		dumps += (unsigned)corpus[i].has_cqe;
+		assert_int_equal(strncmp(corpus[i].link, "https://", 8), 0);
+		assert_true(corpus[i].has_cqe || corpus[i].syndrome >= 0);
+		printf("%-18s %s\n", corpus[i].id, corpus[i].link);
 	}
-	printf("%u records of %u reporters, %u with all bytes\n", nr, reporters, dumps);
-	assert_true(nr >= 30 && reporters >= 10 && dumps >= 20);
+	printf("%u records of %u reporters, %u with all bytes\n", corpus_nr, reporters, dumps);
+	assert_true(corpus_nr >= 30 && reporters >= 10 && dumps >= 20);
 }
 
 /* Every dump, by our layout: its fields are what the program said, and nothing lies elsewhere. */
@@ -150,13 +38,13 @@ static void
 test_decode(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < nr; i++) {
-		const struct record *r = &records[i];
+	for (unsigned i = 0; i < corpus_nr; i++) {
+		const struct corpus *r = &corpus[i];
 		const struct crl_err_cqe *e = (const void *)r->cqe;
 		uint32_t opcode = crl_cqe_opcode(e->op_own);
 		uint32_t op_qpn = crl_from_be32(e->s_wqe_opcode_qpn);
 
-		if (!r->has_cqe)
+		if (!r->has_cqe || opcode == CRL_CQE_REQ)
 			continue;
 		print_message("%s\n", r->id);
 		assert_true(opcode == CRL_CQE_REQ_ERR || opcode == CRL_CQE_RESP_ERR);
@@ -192,7 +80,7 @@ test_words(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
-		const struct record *r = find(told[i].id);
+		const struct corpus *r = corpus_find(told[i].id);
 		struct crl_qerror qe = {.kind = CRL_QERR_CQE};
 		struct crl_err err;
 
@@ -205,30 +93,18 @@ test_words(void **state)
 	}
 }
 
-/* The formula of drivers/softcx/dp/syndrome.h, written out byte by byte. */
-static uint8_t
-signature(const uint8_t *cqe, unsigned index)
-{
-	uint8_t x = (uint8_t)(0xff ^ index ^ index >> 8 ^ index >> 16);
-
-	for (unsigned i = 0; i < 64; i++)
-		if (i != 62)
-			x ^= cqe[i];
-	return x;
-}
-
 static void
 test_signature(void **state)
 {
 	unsigned known = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < nr; i++) {
-		if (records[i].index < 0)
+	for (unsigned i = 0; i < corpus_nr; i++) {
+		if (corpus[i].index < 0)
 			continue;
 		known++;
-		assert_int_equal(
-			records[i].cqe[62], signature(records[i].cqe, (unsigned)records[i].index));
+		assert_int_equal(corpus[i].cqe[62],
+			corpus_signature(corpus[i].cqe, (unsigned)corpus[i].index));
 	}
 	assert_true(known >= 4);
 }
@@ -272,7 +148,7 @@ like_the_card(struct rig_port *f, struct rig_sq *sq, uint32_t sqn, uint32_t user
 }
 
 static void
-same_bytes(struct rig_port *f, struct rig_sq *sq, const struct record *r, enum scx_dp_refuse why)
+same_bytes(struct rig_port *f, struct rig_sq *sq, const struct corpus *r, enum scx_dp_refuse why)
 {
 	const uint8_t *e;
 
@@ -289,11 +165,11 @@ same_bytes(struct rig_port *f, struct rig_sq *sq, const struct record *r, enum s
 static void
 test_same_wqe(void **state)
 {
-	const struct record *r = find("eth-inline");
+	const struct corpus *r = corpus_find("eth-inline");
 	struct rig_port *f = *state;
 	struct rig_sq sq;
 
-	assert_true(r->has_wqe);
+	assert_int_equal(r->wqe_bytes, 64);
 	like_the_card(f, &sq, 0x1dbb, 0, 1, 8, 0xf);
 	rig_put(&sq, 0, r->wqe, 64);
 	rig_post(&sq, 3);
@@ -303,7 +179,7 @@ test_same_wqe(void **state)
 static void
 same_bounds(struct rig_port *f, const char *id)
 {
-	const struct record *r = find(id);
+	const struct corpus *r = corpus_find(id);
 	struct rig_sq sq;
 
 	like_the_card(f, &sq, rig_be32(r->cqe + 56) & 0xffffff, rig_be32(r->cqe + 32), 0,
@@ -328,7 +204,7 @@ test_same_bounds_2(void **state)
 static void
 like(const uint8_t *e, const char *id, unsigned index)
 {
-	const struct record *r = find(id);
+	const struct corpus *r = corpus_find(id);
 	long syndrome = r->has_cqe ? r->cqe[55] : r->syndrome;
 	long vendor = r->has_cqe ? r->cqe[54] : r->vendor;
 
@@ -341,7 +217,7 @@ like(const uint8_t *e, const char *id, unsigned index)
 	}
 	assert_int_equal(e[63] >> 4, r->has_cqe ? r->cqe[63] >> 4 : r->opcode);
 	assert_int_equal(e[63] & 0x0e, 0x02);
-	assert_int_equal(e[62], signature(e, index));
+	assert_int_equal(e[62], corpus_signature(e, index));
 }
 
 static void
@@ -388,7 +264,7 @@ test_receive_key(void **state)
 	rig_expect_refusal(f->r, SCX_DP_R_RQ_KEY);
 	e = rig_cqe(&f->rx_cq);
 	like(e, "ucx-words-3", 0);
-	assert_int_equal(rig_be32(e + 56), rig_be32(find("eth-receive")->cqe + 56));
+	assert_int_equal(rig_be32(e + 56), rig_be32(corpus_find("eth-receive")->cqe + 56));
 	like(rig_cqe(&f->rx_cq), "nvme-words-1", 1);
 }
 
@@ -409,7 +285,7 @@ test_receive_wqe(void **state)
 static void
 test_send_wqe(void **state)
 {
-	const struct record *r = find("ucx-words-6");
+	const struct corpus *r = corpus_find("ucx-words-6");
 	struct rig_port *f = *state;
 	const uint8_t *e;
 
@@ -444,5 +320,5 @@ main(void)
 		ON_A_PORT(test_send_wqe),
 	};
 
-	return cmocka_run_group_tests(tests, load, NULL);
+	return cmocka_run_group_tests(tests, corpus_load, NULL);
 }
