@@ -78,6 +78,12 @@
 /* A stepping thread that has not carried out a command after so long is stuck, and its NIC dead. */
 #define SCX_ANSWER_NS_MAX 10000000000ull
 
+/* softcx, a wait of one worker for another (dp/stuck.h): what the others wait for at most, a turn
+ * of a worker, is a million times shorter. Below the line before, so that the host can say why. */
+#define SCX_CREW_NS_MAX 5000000000ull
+#define SCX_CREW_LOOKS	1024u /* between two of the clock, a power of two */
+#define SCX_CREW_STEPS	50u   /* looks at the clock that make the whole wait, at least */
+
 /*
  * After the last work the stepping thread goes on for SPIN, then offers the processor at every turn
  * until YIELD, then naps, and after IDLE naps longer. A nap bounds what a doorbell waits.

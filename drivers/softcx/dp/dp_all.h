@@ -30,6 +30,7 @@
 #include "objects.h"
 #include "control.h"
 #include "patient.h"
+#include "stuck.h"
 #include "crew.h"
 #include "worker.h"
 #include "worker_send.h"

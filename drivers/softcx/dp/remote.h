@@ -55,6 +55,7 @@ struct scx_remote {
 	uint64_t result[4];
 	uint64_t alive; /* rises while it steps */
 	uint64_t work;	/* all that was done so far */
+	struct scx_stuck stuck; /* why its crew will do nothing any more */
 	struct scx_dp_stats stats;
 	struct scx_dp_report report[SCX_REMOTE_REPORTS];
 	struct scx_remote_frame tx[SCX_REMOTE_FRAMES];
@@ -318,6 +319,20 @@ scx_remote_forward(struct scx_remote_step *s, uint32_t pi)
 	return s->ring_ci;
 }
 
+/* Why the crew does nothing any more, for the host. */
+SCX_SLOW void
+scx_remote_stuck(struct scx_remote *r, const struct scx_stuck *s)
+{
+	scx_fence_acquire(); /* pairs with that of who wrote it */
+	r->stuck.which = s->which;
+	r->stuck.waiter = s->waiter;
+	r->stuck.holder = s->holder;
+	r->stuck.since_ns = s->since_ns;
+	r->stuck.waited_ns = s->waited_ns;
+	scx_fence_release(); /* pairs with the host's acquire after it saw what */
+	scx_st32(&r->stuck.what, s->what);
+}
+
 /* A turn beside a crew: alone for what is the host's, and not at all when there is nothing. */
 SCX_FN unsigned
 scx_remote_crew_turn(struct scx_remote_step *s, struct scx_crew *crew)
@@ -334,14 +349,20 @@ scx_remote_crew_turn(struct scx_remote_step *s, struct scx_crew *crew)
 	}
 	if (seq != s->cmd_done || ring != s->ring_ci || scx_ld32(&r->rx_pi) != s->rx_ci ||
 		scx_ld32(&s->dp->nr_reports) != 0 || scx_ld32(&s->dp->run_nr) != 0) {
-		if (!scx_crew_alone(crew, SCX_GONE))
+		if (!scx_crew_alone(crew, SCX_NOBODY)) {
+			if (scx_is_stuck(&crew->stuck))
+				scx_remote_stuck(r, &crew->stuck);
 			return work;
+		}
 		work += scx_remote_turn(s);
 		scx_crew_together(crew);
 		return work;
 	}
-	if ((s->turns++ & 15u) == 0)
+	if ((s->turns++ & 15u) == 0) {
 		scx_st64(&r->alive, s->turns);
+		if (scx_is_stuck(&crew->stuck))
+			scx_remote_stuck(r, &crew->stuck);
+	}
 	return work;
 }
 

@@ -80,7 +80,6 @@ scx_stuck_put(struct scx_stuck *s, enum scx_wait_what what, uint32_t which, uint
 	scx_st32(&s->what, (uint32_t)what);
 }
 
-#if !defined(__CUDA_ARCH__)
 static inline const char *
 scx_worker_name(uint32_t worker, char *buf, size_t bytes)
 {
@@ -112,6 +111,5 @@ scx_stuck_str(const struct scx_stuck *s, char *buf, size_t bytes)
 		(unsigned long long)s->since_ns);
 	return buf;
 }
-#endif
 
 #endif /* SCX_DP_STUCK_H */

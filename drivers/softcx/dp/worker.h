@@ -61,6 +61,7 @@ struct scx_worker {
 	struct scx_crew *crew;
 	uint32_t me; /* which worker */
 	uint32_t nr_pages, nr_queues, frame_max;
+	uint32_t stuck; /* 1: the crew is, and this one does nothing any more */
 	uint64_t clock; /* as of this turn */
 	struct scx_wpage page[SCX_WORKER_PAGES];
 	struct scx_wsq q[SCX_WORKER_PAGES * SCX_PAGE_QUEUES];

@@ -19,14 +19,17 @@ scx_wreg(const struct scx_dp *dp, uint32_t page, uint32_t r)
 	       (r == SCX_WARM ? CRL_UAR_CQ_ARM : CRL_UAR_BF_REG + r * CRL_UAR_BF_REG_BYTES);
 }
 
-/* One lane: from here on nobody else works. */
-SCX_SLOW void
+/* One lane: from here on nobody else works. False: the crew is stuck. */
+SCX_SLOW bool
 scx_walone(struct scx_worker *k)
 {
+	if (k->stuck)
+		return false;
 	scx_worker_write(k);
-	/* forever: each rest ends, and somebody becomes alone each time */
-	while (!scx_crew_alone(k->crew, k->me))
-		scx_crew_rest(k->crew, k->me);
+	/* bound: each rest has one, and somebody becomes alone each time */
+	while (!scx_crew_alone(k->crew, k->me) && !k->stuck)
+		k->stuck = !scx_crew_rest(k->crew, k->me);
+	return !k->stuck;
 }
 
 /* One lane, alone: all that queues have posted, by the scalar path, as far as reports have room. */
@@ -49,7 +52,8 @@ scx_walone_rung(struct scx_worker *k, uint32_t page, const uint64_t *raw, uint32
 	uint32_t r, s;
 	uint64_t v;
 
-	scx_walone(k);
+	if (!scx_walone(k))
+		return;
 	for (r = 0; r < nr; r++) {
 		if (raw[r] != 0)
 			scx_doorbell_check(dp, page, raw[r]);
@@ -76,7 +80,8 @@ scx_walone_queue(struct scx_worker *k, uint32_t sqn)
 {
 	struct scx_sq *sq;
 
-	scx_walone(k);
+	if (!scx_walone(k))
+		return;
 	sq = scx_sq_find(k->dp, sqn);
 	if (sq != NULL && sq->ci != sq->pi)
 		scx_run_push(k->dp, sq);
@@ -92,7 +97,8 @@ scx_walone_left(struct scx_worker *k, uint32_t sqn, const struct scx_wround *r, 
 	struct scx_sq *sq;
 	uint32_t i;
 
-	scx_walone(k);
+	if (!scx_walone(k))
+		return;
 	sq = scx_sq_find(dp, sqn);
 	/* whoever was alone before us may have ended or reset it */
 	if (sq != NULL && sq->q.state == SCX_WQ_RDY && sq->ci == from) {

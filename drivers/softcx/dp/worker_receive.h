@@ -71,19 +71,21 @@ scx_wrq_read(struct scx_wrq *q, struct scx_rq *rq)
 	q->cq_log = cq->q.log_depth;
 }
 
-/* Takes the lock of a queue, and its state; the one that is held is let go of. */
-CRL_FN void
+/* Takes the lock of a queue, and its state; the one that is held is let go of. False: the crew is
+ * stuck. */
+CRL_FN bool
 scx_wrq_take(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, struct scx_rq *rq)
 {
+	uint32_t i = (uint32_t)(rq - k->dp->rq);
+
 	if (q->held && q->rq == rq)
-		return;
+		return true;
 	scx_wpublish(w, k, q, true);
-	if (crl_warp_first()) {
-		/* forever: a holder waits for nobody, and lets go at the end of its turn */
-		while (!scx_cas32(&k->crew->rq_lock[rq - k->dp->rq], 0, 1))
-			scx_pause();
-	}
+	if (crl_warp_first() && !scx_cas32(&k->crew->rq_lock[i], 0, 1u + k->me))
+		k->stuck = !scx_crew_lock(k->crew, k->me, i);
 	crl_warp_sync();
+	if (k->stuck)
+		return false;
 	if (q->rq != rq)
 		scx_wrq_read(q, rq);
 	/* the only words that change while workers work: past the first-level cache */
@@ -92,6 +94,7 @@ scx_wrq_take(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, 
 	q->cq_pi = q->cq_free = scx_ld32(&q->cq->pi);
 	q->cq_ci = scx_ld32(&q->cq->ci);
 	q->held = 1;
+	return true;
 }
 
 /* Room in the CQ for n more: by what is known of it, or by its record. */
@@ -297,7 +300,7 @@ scx_wreceive_none(const struct crl_warp *w, struct scx_worker *k, const struct s
 	return crl_warp_ballot(some);
 }
 
-/* All frames of a round, a queue after the other. False: some are in k->left. */
+/* All frames of a round, a queue after the other. False: some are in k->left, or k->stuck. */
 CRL_FN bool
 scx_wreceive_all(
 	const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, struct scx_wlane *x)
@@ -316,7 +319,8 @@ scx_wreceive_all(
 		same[CRL_AT(lane)] = (todo >> lane & 1u) && rq[CRL_AT(lane)] == to;
 		group = crl_warp_ballot(same);
 		todo &= ~group;
-		scx_wrq_take(w, k, q, (struct scx_rq *)(uintptr_t)to);
+		if (!scx_wrq_take(w, k, q, (struct scx_rq *)(uintptr_t)to))
+			return false;
 		if (!q->ready) {
 			if (crl_warp_first())
 				k->sum.rx_no_match += crl_popcount(group);

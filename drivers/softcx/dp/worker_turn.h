@@ -226,10 +226,11 @@ scx_wrung(const struct crl_warp *w, struct scx_worker *k, uint32_t j, uint32_t b
 CRL_FN void
 scx_wrest(struct scx_worker *k)
 {
-	if (crl_warp_first()) {
+	if (crl_warp_first() && !k->stuck) {
 		scx_worker_write(k);
-		scx_crew_rest(k->crew, k->me);
-		scx_worker_read(k);
+		k->stuck = !scx_crew_rest(k->crew, k->me);
+		if (!k->stuck)
+			scx_worker_read(k);
 	}
 	crl_warp_sync();
 }
@@ -295,8 +296,9 @@ scx_worker_begin(struct scx_worker *k, struct scx_dp *dp, struct scx_crew *crew,
 		k->dp = dp;
 		k->crew = crew;
 		k->me = me;
-		scx_crew_join(crew, me);
-		scx_worker_read(k);
+		k->stuck = !scx_crew_join(crew, me);
+		if (!k->stuck)
+			scx_worker_read(k);
 	}
 	crl_warp_sync();
 }
@@ -305,7 +307,7 @@ CRL_FN void
 scx_worker_end(struct scx_worker *k)
 {
 	crl_warp_sync();
-	if (crl_warp_first()) {
+	if (crl_warp_first() && !k->stuck) {
 		scx_worker_write(k);
 		scx_crew_leave(k->crew, k->me);
 	}

@@ -139,6 +139,18 @@ workers_wanted(const struct cuda_step *c)
 	return n < WORKERS ? n : WORKERS;
 }
 
+/* A worker of its crew waited in vain; nothing is launched after that. */
+static bool
+stuck(struct cuda_step *c)
+{
+	if (!scx_is_stuck(&c->step.remote->stuck))
+		return false;
+	scx_fence_acquire(); /* pairs with the step's release before it said so */
+	c->error = cudaErrorUnknown;
+	scx_stuck_str(&c->step.remote->stuck, c->why, sizeof(c->why));
+	return true;
+}
+
 static int
 step_keep(void *arg)
 {
@@ -153,7 +165,7 @@ step_keep(void *arg)
 		e = cudaStreamQuery(c->stream);
 	if (e == cudaErrorNotReady)
 		return 0;
-	if (fail(c, e, "the kernel") != cudaSuccess)
+	if (fail(c, e, "the kernel") != cudaSuccess || stuck(c))
 		return -EIO;
 	if (workers_wanted(c) != c->workers) {
 		c->workers = workers_wanted(c);
