@@ -3,9 +3,9 @@
 
 Compiling costs more than testing, so it is done once: a statement with faults becomes a chain of
 ifs, an expression a chain of ?:, each link of which is one mutant of it, and the last the code as it
-is; a one among an initialiser's zeros is asked for. CRL_MUTANT=0, or none, is the program without a fault; with CRL_MUTANT_SEEN=FILE a program also
-says there, a byte a number, which mutants it came by; by plain system calls, as tests wrap the C
-library's. What cannot be written so (macros, some
+is; a one among an initialiser's zeros is asked for. CRL_MUTANT=0, or none, is the program without a
+fault; with CRL_MUTANT_SEEN=FILE a program also says there, a byte a number, which mutants it came
+by; by plain system calls, as tests wrap the C library's. What cannot be written so (macros, some
 initialisers) is left to be compiled by itself.
 """
 import re
