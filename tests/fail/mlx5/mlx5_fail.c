@@ -14,6 +14,7 @@
 
 #include <carillon/dpdk.h>
 
+#include "drivers/mlx5/dpdk_internal.h"
 #include "inject.h"
 
 #define ROUNDS_MAX  1000u /* calls of one scenario */
@@ -223,6 +224,31 @@ refused_config(void)
 	take_baseline();
 }
 
+/* A port whose slots are all taken says so. */
+static void
+full_port(struct crl_eal *eal)
+{
+	struct crl_port_queue was[CRL_PORT_QUEUES_MAX];
+	int ret;
+
+	inject_arm(0);
+	if (open_and_build(eal, 0, true) != 0 || crl_flow_del(w.flow, &err) != 0 ||
+		crl_port_detach(w.port, w.queue[1], &err) != 0) {
+		complain("does not build", 0);
+		return;
+	}
+	w.flow = NULL;
+	w.attached[1] = false;
+	memcpy(was, w.port->queues, sizeof(was));
+	for (unsigned i = 0; i < CRL_PORT_QUEUES_MAX; i++)
+		w.port->queues[i].queue = w.queue[0];
+	ret = crl_port_attach(w.port, w.queue[1], &err);
+	if (ret != -ENOSPC || strstr(err.cause, "a port takes 1000 queues") == NULL)
+		complain("a full port was not told", 0);
+	memcpy(w.port->queues, was, sizeof(was));
+	end_round(0);
+}
+
 static void
 fail_each(struct crl_eal *eal, bool isolate, const char *name)
 {
@@ -322,6 +348,7 @@ main(int argc, char **argv)
 		if (eal == NULL)
 			return 1;
 		take_baseline();
+		full_port(eal);
 		fail_each(eal, true, "port, isolated");
 		fail_each(eal, false, "port beside CPU queues");
 		refuse_each(eal, "port, giving back");
