@@ -8,6 +8,7 @@
 #include "fake_nic.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "gpu_queues/sq_burst.h"
 #include "gpu_queues/sq_combine.h"
@@ -184,7 +185,7 @@ combine_nic(void *arg)
 							    (uint32_t)(cqes >> LOG & 1u) << 24);
 			cqes++;
 		}
-		crl_relax();
+		sched_yield();
 	}
 	return NULL;
 }
@@ -202,7 +203,7 @@ combine_producer(void *arg)
 				CRL_AGAIN &&
 			crl_now_ns() < end) {
 			crl_combine_idle(&c->words, &c->sq, &c->error, wait);
-			crl_relax();
+			sched_yield(); /* fewer cores than threads */
 		}
 		if (st != CRL_OK)
 			break;
