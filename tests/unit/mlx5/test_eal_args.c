@@ -115,6 +115,24 @@ test_from(void **state)
 	assert_string_equal(args.argv[3], "--");
 	assert_int_equal(args.from[3], 5);
 	crl_eal_args_free(&args);
+	assert_null(args.argv);
+	assert_null(args.from);
+	crl_eal_args_free(&args); /* once more harms nothing */
+}
+
+/* A name that is far too long for a device is not one; it is left to EAL. */
+static void
+test_long_name(void **state)
+{
+	static char line[300] = "p -a ";
+
+	(void)state;
+	memset(line + 5, '0', 200);
+	strcpy(line + 205, " -a 01:00.0");
+	assert_int_equal(split(line), 0);
+	assert_int_equal(args.nr_devs, 1);
+	assert_string_equal(args.devs[0].bdf, "0000:01:00.0");
+	crl_eal_args_free(&args);
 }
 
 /* rte_eal_init() returns the index of the argument before the first that it left alone. */
@@ -194,6 +212,7 @@ main(void)
 		cmocka_unit_test(test_others_stay),
 		cmocka_unit_test(test_no_allow),
 		cmocka_unit_test(test_from),
+		cmocka_unit_test(test_long_name),
 		cmocka_unit_test(test_used),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_devargs),

@@ -151,6 +151,161 @@ test_caps_limit_queues(void **state)
 	}
 }
 
+/* Fields of 64 bits and wide ones, by value and by byte. */
+static void
+test_fields(void **state)
+{
+	const uint32_t at32 = 32u << 16 | 64u, wide = 0u << 16 | 0x2000u;
+	uint32_t layout[3] = {0};
+	uint64_t v = 0x0123456789abcdefull;
+
+	(void)state;
+	crl_prm_set64(layout, at32, v);
+	assert_memory_equal(layout, "\0\0\0\0\x01\x23\x45\x67\x89\xab\xcd\xef", 12);
+	assert_true(crl_prm_get64(layout, at32) == v);
+	crl_prm_set64(layout, at32, 0xfedcba9800000000ull);
+	assert_memory_equal(layout, "\0\0\0\0\xfe\xdc\xba\x98\0\0\0\0", 12);
+	assert_true(crl_prm_get64(layout, at32) == 0xfedcba9800000000ull);
+	assert_int_equal(crl_prm_bits(wide), 0x2000);
+	assert_int_equal(crl_prm_bits(0x1234u << 16 | 0x1001u), 0x1001);
+	assert_int_equal(crl_prm_off(0x1234u << 16 | 0x1001u), 0x1234);
+	crl_prm_set(layout, 8u << 16 | 24u, 0xabcdef);
+	crl_prm_set(layout, 0u << 16 | 8u, 0x12);
+	assert_memory_equal(layout, "\x12\xab\xcd\xef", 4);
+	assert_int_equal(crl_prm_get(layout, 8u << 16 | 24u), 0xabcdef);
+	assert_int_equal(crl_prm_get(layout, 0u << 16 | 32u), 0x12abcdef);
+}
+
+static void
+test_edges_of_a_config(void **state)
+{
+	struct crl_ctx ctx = {.caps = {.enhanced_multi_packet = true}}, other = {.eqn = 1};
+	struct crl_region region = {.ctx = &other};
+	struct crl_queue_cfg full, cfg = {.size = sizeof(cfg), .flags = CRL_Q_TX | CRL_Q_RX};
+
+	(void)state;
+	LIST_INIT(&ctx.queues);
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
+	assert_int_equal(full.tx_depth, 1024);
+	assert_int_equal(full.rx_depth, 1024);
+	assert_int_equal(full.rx_buf_bytes, 2112);
+	assert_int_equal(full.signal_every, 32);
+	cfg.tx_inline_max = 972;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
+	cfg.rx_buf_bytes = 65536;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
+	cfg.rx_buf_bytes = 65536 + 64;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -EINVAL);
+	cfg.rx_buf_bytes = 128;
+	cfg.rx_headroom = 127;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
+	cfg.rx_headroom = 128;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -EINVAL);
+	cfg.rx_headroom = 0;
+	cfg.tx_region = &region;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -EINVAL);
+	assert_non_null(strstr(err.cause, "another context"));
+	region.ctx = &ctx;
+	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
+}
+
+static int
+no_alloc(void *arg, size_t bytes, size_t align, void **addr)
+{
+	return -ENOMEM;
+}
+
+static void
+no_free(void *arg, void *addr, size_t bytes)
+{
+}
+
+static int
+no_map(void *arg, void *p, size_t bytes, void **dev)
+{
+	return -ENOMEM;
+}
+
+static void
+no_unmap(void *arg, void *p)
+{
+}
+
+/* An allocator must be whole: each function that is missing is told. */
+static void
+test_allocator(void **state)
+{
+	const struct crl_mem good = {.size = sizeof(good),
+		.name = "x",
+		.alloc = no_alloc,
+		.free = no_free,
+		.map_host = no_map,
+		.unmap_host = no_unmap,
+		.map_mmio = no_map,
+		.unmap_mmio = no_unmap};
+	struct crl_mem mem;
+
+	(void)state;
+	assert_int_equal(crl_mem_check(&good, &err), 0);
+#define LACKS(field)                                                                               \
+	do {                                                                                       \
+		mem = good;                                                                        \
+		mem.field = 0;                                                                     \
+		assert_int_equal(crl_mem_check(&mem, &err), -EINVAL);                              \
+		assert_int_equal(err.code, -EINVAL);                                               \
+	} while (0)
+	LACKS(size);
+	LACKS(name);
+	LACKS(alloc);
+	LACKS(free);
+	LACKS(map_host);
+	LACKS(unmap_host);
+	LACKS(map_mmio);
+	LACKS(unmap_mmio);
+#undef LACKS
+	mem = good;
+	mem.map_host = NULL;
+	mem.unmap_host = NULL;
+	mem.map_mmio = NULL;
+	mem.unmap_mmio = NULL;
+	assert_int_equal(crl_mem_check(&mem, &err), 0);
+	mem.place = CRL_PLACE_GPU;
+	assert_int_equal(crl_mem_page(&mem), 65536);
+	mem.place = CRL_PLACE_HOST;
+	assert_int_equal(crl_mem_page(&mem), 4096);
+}
+
+static void
+test_numa(void **state)
+{
+	struct crl_ctx ctx = {.numa_node = 5, .info = {.numa_node = -1}};
+
+	(void)state;
+	crl_mem_host_init(&ctx);
+	assert_int_equal(ctx.numa_node, -1);
+	assert_non_null(strstr(ctx.numa_why, "is not known"));
+	ctx.info.numa_node = 1000;
+	ctx.numa_node = 5;
+	crl_mem_host_init(&ctx);
+	assert_int_equal(ctx.numa_node, -1);
+	assert_true(ctx.numa_why[0]);
+	assert_int_equal(crl_mem_check(crl_mem_host(&ctx), &err), 0);
+}
+
+static void
+test_small_answers(void **state)
+{
+	struct crl_ctx ctx = {.info = {.sq_ts_format = 1}};
+	struct crl_info info = {.size = 1};
+	uint64_t missed = 7;
+
+	(void)state;
+	assert_int_equal(crl_info(&ctx, &info), -EINVAL);
+	assert_int_equal(info.sq_ts_format, 0);
+	assert_int_equal(crl_missed(&ctx, &missed, &err), -ENOTSUP);
+	assert_int_equal(missed, 7);
+}
+
 int
 main(void)
 {
@@ -162,6 +317,11 @@ main(void)
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_caps_limit_queues),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_edges_of_a_config),
+		cmocka_unit_test(test_allocator),
+		cmocka_unit_test(test_numa),
+		cmocka_unit_test(test_small_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
