@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flow.c against a rte_flow of this file's own, to which the linker sends its calls: the pattern and
- * the action that each crl_match and list of queues become, byte by byte.
+ * flow.c against a rte_flow of this file's own, to which the linker sends its calls: the pattern
+ * and the action that each crl_match and list of queues become, byte by byte.
  */
 #include <errno.h>
 #include <setjmp.h>
