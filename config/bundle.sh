@@ -116,7 +116,7 @@ for p in "$b"/bin/*; do
 done
 if [ -f "$top/tests/gpu/run-gpu-tests" ]; then
 	install -m 755 "$top/tests/gpu/run-gpu-tests" "$b/run-gpu-tests"
-	install -Dm 644 -t "$b/share/gpu-tests" "$top/tests/e2e/wire.py"
+	install -Dm 644 -t "$b/share/gpu-tests" "$top/tests/e2e/wire.py" "$top/tests/e2e/apps/dumps.py"
 fi
 git -C "$top" rev-parse HEAD >"$b/share/commit" 2>/dev/null || echo unknown >"$b/share/commit"
 chmod -R go-w "$b"

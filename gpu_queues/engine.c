@@ -222,7 +222,9 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 {
 	int (*start)(const char *, int, struct crl_stream *const *, uint32_t, uint32_t,
 		struct crl_cuda_run **, struct crl_err *);
+	int (*facts)(const char *, int, struct crl_cuda_facts *);
 	uint32_t (*abi)(void);
+	int rc;
 
 	run->cuda_lib = dlopen(CRL_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!run->cuda_lib)
@@ -230,19 +232,33 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 			"build with nvcc on PATH, or run the engine on host threads",
 			"no CUDA kernels: %s", dlerror());
 	*(void **)&abi = dlsym(run->cuda_lib, "crl_cuda_abi");
+	*(void **)&facts = dlsym(run->cuda_lib, "crl_cuda_facts");
 	*(void **)&start = dlsym(run->cuda_lib, "crl_cuda_start");
 	*(void **)&run->cuda_stop = dlsym(run->cuda_lib, "crl_cuda_stop");
 	*(void **)&run->cuda_park = dlsym(run->cuda_lib, "crl_cuda_park");
 	*(void **)&run->cuda_resume = dlsym(run->cuda_lib, "crl_cuda_resume");
-	if (!abi || !start || !run->cuda_stop || !run->cuda_park || !run->cuda_resume)
+	if (!abi || !facts || !start || !run->cuda_stop || !run->cuda_park || !run->cuda_resume)
 		return crl_err_set(err, -ENOSYS, STEP, "install one version of all libraries",
 			CRL_CUDA_LIBRARY " lacks a function");
 	if (abi() != CRL_DEV_ABI)
 		return crl_err_set(err, -EPROTO, STEP, "install one version of all libraries",
 			"the queues are of device ABI %u, " CRL_CUDA_LIBRARY " is of ABI %u",
 			CRL_DEV_ABI, abi());
+	rc = facts(cfg->engine->name, cfg->cuda_device, &run->facts);
+	if (rc != 0 && rc != -ENOSYS) /* which the start says in words */
+		return crl_err_set(err, rc, STEP, "see nvidia-smi and the kernel's log",
+			"GPU %d does not load the kernels", cfg->cuda_device);
 	return start(cfg->engine->name, cfg->cuda_device, run->stream, run->nr_streams,
 		cfg->spare_sms, &run->cuda, err);
+}
+
+int
+crl_engine_facts(const struct crl_engine_run *run, struct crl_cuda_facts *facts)
+{
+	if (run->cuda == NULL)
+		return -ENOTSUP;
+	*facts = run->facts;
+	return 0;
 }
 
 int

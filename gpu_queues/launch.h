@@ -40,6 +40,10 @@ struct crl_cuda_facts {
  * -ENOSYS: no kernel of that name. -EIO: CUDA. */
 int crl_cuda_facts(const char *engine, int device, struct crl_cuda_facts *facts);
 
+/* engine.c's: the same of a run's own kernel, as it was before its start. -ENOTSUP: it has none. */
+struct crl_engine_run;
+int crl_engine_facts(const struct crl_engine_run *run, struct crl_cuda_facts *facts);
+
 /*
  * Waits up to wait_ns for the kernel's end, copies queue states back, frees. -ETIMEDOUT: it still
  * runs, nothing was freed. -EIO: it ended with a CUDA error, all is freed.

@@ -28,6 +28,7 @@ struct crl_engine_run {
 	int (*cuda_stop)(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
 	int (*cuda_park)(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
 	int (*cuda_resume)(struct crl_cuda_run *run, struct crl_err *err);
+	struct crl_cuda_facts facts;
 	uint32_t leaving; /* its streams were asked to leave their kernel; some may have */
 	uint32_t out;	  /* the kernel has ended, parked */
 };

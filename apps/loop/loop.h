@@ -56,6 +56,8 @@ struct crl_loop_result {
 	uint64_t sent, received, nic_sent, nic_received, nic_no_buffer, nic_lost;
 	uint64_t lost, torn, missed;
 	uint64_t wqes, cqes, doorbells, sent_bytes;
+	/* Counted by the NIC: bytes of WQEs, of receive WQEs and of payload that it read. */
+	uint64_t wqe_bytes, rq_wqe_bytes, payload_read, payload_written;
 	uint32_t reports; /* refusals and errors of the NIC, which a good run has none of */
 };
 

@@ -182,6 +182,14 @@ print_text(const struct crl_loop_cfg *c, const struct crl_loop_result *r)
 	printf("packet  %.4f WQEs, %.4f CQEs, %.4f doorbells\n",
 		(double)r->wqes / (double)r->nic_sent, (double)r->cqes / (double)r->nic_sent,
 		(double)r->doorbells / (double)r->nic_sent);
+	printf("memory  counted, bytes a packet: WQEs %.1f, receive WQEs %.1f, payload %.1f read "
+	       "and %.1f written by the NIC; CQEs %.1f, records and registers %.2f\n",
+		(double)r->wqe_bytes / (double)r->nic_sent,
+		(double)r->rq_wqe_bytes / (double)r->nic_sent,
+		(double)r->payload_read / (double)r->nic_sent,
+		(double)r->payload_written / (double)r->nic_sent,
+		(double)r->cqes * 64 / (double)r->nic_sent,
+		(double)r->doorbells * 12 / (double)r->nic_sent);
 	printf("stop    %.2f ms\n", r->stop_ms);
 	printf("NIC     sent %" PRIu64 ", received %" PRIu64 ", no buffer %" PRIu64
 	       ", lost otherwise %" PRIu64 ", reports %u\n",
@@ -204,9 +212,12 @@ print_json(const struct crl_loop_cfg *c, const struct crl_loop_result *r)
 		(double)r->received / r->seconds / 1e6, r->stop_ms);
 	printf("\"sent\":%" PRIu64 ",\"checked\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"torn\":%" PRIu64
 	       ",\"out_of_place\":%" PRIu64 ",\"no_buffer\":%" PRIu64 ",\"wqes\":%" PRIu64
-	       ",\"cqes\":%" PRIu64 ",\"doorbells\":%" PRIu64 ",\"reports\":%u}\n",
+	       ",\"cqes\":%" PRIu64 ",\"doorbells\":%" PRIu64 ",\"wqe_bytes\":%" PRIu64
+	       ",\"rq_wqe_bytes\":%" PRIu64 ",\"payload_read\":%" PRIu64
+	       ",\"payload_written\":%" PRIu64 ",\"reports\":%u}\n",
 		r->sent, r->received, r->lost, r->torn, r->missed, r->nic_no_buffer, r->wqes,
-		r->cqes, r->doorbells, r->reports);
+		r->cqes, r->doorbells, r->wqe_bytes, r->rq_wqe_bytes, r->payload_read,
+		r->payload_written, r->reports);
 }
 
 /* As crl_loop_run() takes what is 0, for the report. */

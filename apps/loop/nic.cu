@@ -326,6 +326,10 @@ loop_nic_end(struct loop *l, struct crl_loop_result *res)
 	res->wqes = st.wqes;
 	res->cqes = st.cqes;
 	res->doorbells = st.doorbells;
+	res->wqe_bytes = st.wqe_bytes;
+	res->rq_wqe_bytes = st.rq_wqe_bytes;
+	res->payload_read = st.pci_read - st.wqe_bytes - st.rq_wqe_bytes;
+	res->payload_written = st.pci_written - st.cqes * CRL_CQE_BYTES;
 	return 0;
 }
 

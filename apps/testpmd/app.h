@@ -17,6 +17,7 @@
 
 #include "carillon/dpdk.h"
 #include "gpu_queues/control.h"
+#include "gpu_queues/launch.h"
 #include "options.h"
 
 struct crl_tp_queue {
@@ -60,6 +61,7 @@ struct crl_tp_app {
 	struct crl_tp_port ports[CRL_TP_PORTS_MAX];
 	uint32_t nr_ports;
 	struct crl_engine_run *run;
+	struct crl_cuda_facts facts; /* of a GPU's engine; registers 0: there is none */
 	uint32_t nr_threads;
 	uint32_t cpu_stop;	   /* to cpu.c's lcore */
 	int cpu_lcore;		   /* that polls net_mlx5's queues, -1: none */
@@ -88,6 +90,8 @@ int crl_tp_ports_close(struct crl_tp_app *app, struct crl_err *err);
 int crl_tp_engine_check(const struct crl_tp_app *app, struct crl_err *err);
 int crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err);
 void crl_tp_engine_park(struct crl_tp_app *app, bool park);
+/* All the way: a GPU's kernel ends, and starts again where it stood. */
+int crl_tp_engine_leave(struct crl_tp_app *app, bool leave, struct crl_err *err);
 int crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err);
 
 /* cpu.c, in the shape of rte_eal_remote_launch(): forwards on net_mlx5's queues until

@@ -122,6 +122,7 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 	ret = crl_engine_start(&cfg, &app->run, err);
 	if (ret != 0)
 		return ret;
+	crl_engine_facts(app->run, &app->facts);
 	app->start_ns = crl_now_ns();
 	ret = cuda ? 0 : launch(app, err);
 	if (ret != 0) {
@@ -142,6 +143,13 @@ crl_tp_engine_park(struct crl_tp_app *app, bool park)
 	for (uint32_t i = 0; i < app->nr_ports; i++)
 		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++)
 			crl_control_park(&app->ports[i].queues[k].watch, park);
+}
+
+int
+crl_tp_engine_leave(struct crl_tp_app *app, bool leave, struct crl_err *err)
+{
+	return leave ? crl_engine_park(app->run, LEAVE_NS_MAX, err)
+		     : crl_engine_resume(app->run, err);
 }
 
 /* EAL's own wait has no bound. */

@@ -10,11 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PARK_BYTES (1u << 20)
+
 static char buf[512];
 static size_t used;
 static bool running; /* forwards, as far as this prompt was told */
+static bool parked;  /* by park */
 
-static const char help[] = "start | stop | quit\n"
+static const char help[] = "start | stop | park | resume | quit\n"
 			   "show port stats all|N | show fwd stats all | show config fwd\n"
 			   "clear port stats all | clear fwd stats all\n";
 
@@ -64,6 +67,56 @@ stop(struct crl_tp_app *app)
 	printf("\nDone.\n");
 }
 
+/*
+ * Out of the way of CUDA calls that wait for a kernel's end; two such calls are made as a proof, in
+ * the memory that the rings are in. Frames that come meanwhile wait in the NIC's ring.
+ */
+static void
+park(struct crl_tp_app *app)
+{
+	uint64_t t[3] = {crl_now_ns()};
+	struct crl_err err = {0};
+	char line[512];
+	void *p;
+
+	if (crl_tp_engine_leave(app, true, &err) != 0) {
+		printf("Not parked: %s\n", crl_err_str(&err, line, sizeof(line)));
+		return;
+	}
+	parked = true;
+	t[1] = crl_now_ns();
+	printf("Parked in %.2f ms.\n", (double)(t[1] - t[0]) / 1e6);
+	if (app->mem == NULL)
+		return;
+	if (app->mem->alloc(app->mem->arg, PARK_BYTES, 4096, &p) != 0) {
+		printf("No memory of %s.\n", app->mem->name);
+		return;
+	}
+	app->mem->free(app->mem->arg, p, PARK_BYTES);
+	t[2] = crl_now_ns();
+	printf("%u bytes of %s allocated and freed in %.2f ms.\n", PARK_BYTES, app->mem->name,
+		(double)(t[2] - t[1]) / 1e6);
+}
+
+static void
+resume(struct crl_tp_app *app)
+{
+	struct crl_err err = {0};
+	char line[512];
+
+	if (!parked) {
+		printf("Not parked\n");
+		return;
+	}
+	if (crl_tp_engine_leave(app, false, &err) != 0) {
+		printf("Not resumed: %s\n", crl_err_str(&err, line, sizeof(line)));
+		return;
+	}
+	parked = false;
+	running = true;
+	printf("Resumed.\n");
+}
+
 /* which: "all" or a port's number. */
 static void
 show_port(struct crl_tp_app *app, const char *which)
@@ -92,10 +145,16 @@ command(struct crl_tp_app *app, char *line)
 	squeeze(line);
 	if (strcmp(line, "quit") == 0)
 		return true;
-	if (strcmp(line, "start") == 0) {
+	if (parked && (strcmp(line, "start") == 0 || strcmp(line, "stop") == 0)) {
+		printf("Parked: resume first\n");
+	} else if (strcmp(line, "start") == 0) {
 		start(app);
 	} else if (strcmp(line, "stop") == 0) {
 		stop(app);
+	} else if (strcmp(line, "park") == 0) {
+		park(app);
+	} else if (strcmp(line, "resume") == 0) {
+		resume(app);
 	} else if (strncmp(line, "show port stats ", 16) == 0) {
 		show_port(app, line + 16);
 	} else if (strcmp(line, "show fwd stats all") == 0) {

@@ -220,6 +220,8 @@ struct scx_dp_stats {
 	 */
 	uint64_t pci_read, pci_written; /* bytes, by the NIC */
 	uint64_t pci_tlps;		/* both ways, doorbells too */
+	/* Of what was read; the rest of it was payload, as what was written besides CQEs. */
+	uint64_t wqe_bytes, rq_wqe_bytes;
 };
 #define SCX_PCI_READ  512u
 #define SCX_PCI_WRITE 256u

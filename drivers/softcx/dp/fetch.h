@@ -133,6 +133,7 @@ scx_fetch(struct scx_dp *dp, struct scx_sq *sq, struct scx_wqe *q)
 		scx_dump(dp, SCX_DP_DUMP_SQ, sq->q.sqn, q->index, &sq->q.ring, w, CRL_WQEBB_BYTES);
 	}
 	dp->stats.wqes++;
+	dp->stats.wqe_bytes += q->bbs * CRL_WQEBB_BYTES;
 	scx_pci_read(dp, q->bbs * CRL_WQEBB_BYTES);
 	scx_sq_prefetch(sq);
 	sq->ci = (uint16_t)(sq->ci + q->bbs);

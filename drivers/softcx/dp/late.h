@@ -52,6 +52,7 @@ scx_late_do(struct scx_dp *dp, struct scx_late_op *op)
 	case SCX_LATE_CQE:
 		scx_st64_release(op->at, op->tail);
 		dp->stats.cqes++;
+		scx_pci_write(dp, CRL_CQE_BYTES);
 		break;
 	case SCX_LATE_EVENT:
 		r = scx_report(dp, SCX_DP_CQ_EVENT, dp->cq[op->cq].q.cqn);

@@ -62,6 +62,7 @@ scx_complete_receive(struct scx_dp *dp, struct scx_rq *rq, const struct scx_rx *
 	sum->bytes += len;
 	scx_pci_write(dp, len);
 	scx_pci_read(dp, 1u << rq->q.log_stride); /* the receive WQE */
+	dp->stats.rq_wqe_bytes += 1u << rq->q.log_stride;
 }
 
 /* No buffer, no rule, no ready queue: counted and gone. */

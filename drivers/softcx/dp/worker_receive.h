@@ -204,6 +204,7 @@ scx_wreceive_count(struct scx_worker *k, const struct scx_wrq *q, uint32_t n, ui
 	k->nr_cqes += take;
 	k->sum.pci_written += bytes;
 	k->sum.pci_read += (uint64_t)take * wqe;
+	k->sum.rq_wqe_bytes += (uint64_t)take * wqe;
 	k->sum.pci_tlps += scx_wsum_tlps(sum) + take * scx_pci_read_tlps(wqe);
 	k->sum.rx_frames += take;
 	k->sum.rx_bytes += bytes;

@@ -62,6 +62,7 @@ scx_wround_end(struct scx_worker *k, struct scx_wsq *q, const struct scx_wround 
 	k->sum.tx_frames += r->frames;
 	k->sum.tx_bytes += bytes;
 	k->sum.pci_read += bytes + (uint64_t)r->bbs * CRL_WQEBB_BYTES;
+	k->sum.wqe_bytes += (uint64_t)r->bbs * CRL_WQEBB_BYTES;
 	k->sum.pci_tlps += scx_wsum_tlps(sum) + r->wqes * scx_pci_read_tlps(wqe);
 	k->sum.rx_wire += r->frames - k->nr_left;
 	k->sum.flow_hits += r->frames - k->nr_left;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../../gpu_queues/wire/cqe.h"
 #include "../fault.h"
 #include "hca.h"
 #include "remote.h"
@@ -271,6 +272,12 @@ scx_nic_report(struct scx_nic *nic)
 			"PCIe, modelled: %" PRIu64 " bytes read, %" PRIu64
 			" bytes written, %" PRIu64 " TLPs",
 			s.pci_read, s.pci_written, s.pci_tlps);
+		scx_log(nic->name,
+			"memory, counted: bytes read of WQEs %" PRIu64 ", of receive WQEs %" PRIu64
+			", of payload %" PRIu64 "; bytes written of payload %" PRIu64
+			", of CQEs %" PRIu64,
+			s.wqe_bytes, s.rq_wqe_bytes, s.pci_read - s.wqe_bytes - s.rq_wqe_bytes,
+			s.pci_written - s.cqes * CRL_CQE_BYTES, s.cqes * CRL_CQE_BYTES);
 	}
 	if (nic->hca != NULL && nic->hca->given > 0)
 		scx_log(nic->name,

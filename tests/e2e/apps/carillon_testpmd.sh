@@ -252,12 +252,30 @@ prompt()
 		printf '%s\n' stop start start ' show  port stats 0 ' 'show port stats 7' \
 			'show port stats x' 'nonsense'
 		sleep 0.3
-		printf '%s\n' stop 'show fwd stats all' 'clear port stats all' 'show port stats all' quit
-	} | timeout 30 "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" -- -i --forward-mode=macswap --tx-first \
-		>"$T/prompt.log" 2>&1
+		printf '%s\n' resume park 'show port stats 0'
+		sleep 0.2
+		printf '%s\n' 'show port stats 0' stop resume
+		sleep 0.3
+		printf '%s\n' stop 'show fwd stats all' 'show port stats 0' 'clear port stats all' \
+			'show port stats all' quit
+	} | timeout 30 "$SOFTCX" run --log "$T/prompt.scx" -- "$TESTPMD" "${EALOPT[@]}" -- -i --forward-mode=macswap \
+		--tx-first --json="$T/prompt.json" >"$T/prompt.log" 2>&1
 	RC=$?
 	is 'prompt: status' $RC 0
-	is 'prompt: shown' "$(grep -c 'NIC statistics for port 0' "$T/prompt.log")" 2
+	is 'prompt: shown' "$(grep -c 'NIC statistics for port 0' "$T/prompt.log")" 5
+	for words in 'Not parked' 'Parked in' 'Parked: resume first' 'Resumed'; do
+		is "prompt: $words" "$(grep -c "$words" "$T/prompt.log")" 1
+	done
+	# What stands still receives nothing, and goes on with the same 32 frames.
+	is 'prompt: packets while parked and after' \
+		"$(sed -n 's/.*RX-packets: \([0-9]*\) *RX-missed.*/\1/p' "$T/prompt.log" |
+		awk 'NR == 2 { a = $1 } NR == 3 { print ($1 == a) } NR == 4 { print ($1 > a) }' | xargs)" '1 1'
+	grep -q 'no buffer 0, drop rule 0, no match 0, too long 0' "$T/prompt.scx" || fail 'lost while parked'
+	# Two counts of the same bytes: the engine's, and what the NIC read.
+	is 'prompt: WQE bytes' "$(json "$T/prompt.json" 'p["queues"][0]["memory_bytes_counted"]["wqes_stored"]')" \
+		"$(sed -n 's/.*memory, counted: bytes read of WQEs \([0-9]*\),.*/\1/p' "$T/prompt.scx")"
+	is 'prompt: payload' "$(json "$T/prompt.json" 'p["queues"][0]["memory_bytes_counted"]["payload_sent"]')" \
+		"$(sed -n 's/.*of payload \([0-9]*\); bytes written.*/\1/p' "$T/prompt.scx")"
 	for words in 'Packet forwarding not started' 'Packet forwarding already started' \
 		'Invalid port 7' 'Bad arguments'; do
 		is "prompt: $words" "$(grep -c "$words" "$T/prompt.log")" 1
