@@ -22,6 +22,7 @@
 
 struct pcap_wire {
 	struct scx_wire wire;
+	const struct scx_pcap *lib;
 	pcap_t *in;	      /* NULL: nothing comes in, or the file is at its end */
 	struct scx_frame now; /* the frame on offer, in libpcap's memory */
 	bool again;	      /* it was handed back */
@@ -69,12 +70,12 @@ next_frame(struct pcap_wire *p)
 	int rc;
 
 	while (p->in) {
-		rc = pcap_next_ex(p->in, &h, &data);
+		rc = p->lib->next_ex(p->in, &h, &data);
 		if (rc != 1) {
 			if (rc == PCAP_ERROR)
 				scx_log("pcap", "the capture file ends early: %s",
-					pcap_geterr(p->in));
-			pcap_close(p->in);
+					p->lib->geterr(p->in));
+			p->lib->close(p->in);
 			p->in = NULL;
 			return false;
 		}
@@ -143,7 +144,7 @@ pcap_wire_close(struct scx_wire *w)
 			"no frames",
 			(unsigned long long)p->lost);
 	if (p->in)
-		pcap_close(p->in);
+		p->lib->close(p->in);
 	scx_savefile_close(&p->out);
 	free(p);
 }
@@ -165,13 +166,18 @@ scx_wire_pcap(const char *in, const char *out, struct scx_wire **w, char *err, s
 
 	if (!p)
 		return -ENOMEM;
+	p->lib = scx_pcap(err, err_bytes);
+	if (!p->lib) {
+		rc = -ENOENT;
+		goto fail;
+	}
 	if (in) {
-		p->in = pcap_open_offline(in, why);
+		p->in = p->lib->open_offline(in, why);
 		if (!p->in) {
 			snprintf(err, err_bytes, "capture file %s: %s", in, why);
 			goto fail;
 		}
-		if (pcap_datalink(p->in) != DLT_EN10MB) {
+		if (p->lib->datalink(p->in) != DLT_EN10MB) {
 			snprintf(err, err_bytes, "capture file %s: no Ethernet frames in it", in);
 			goto fail;
 		}
@@ -184,7 +190,7 @@ scx_wire_pcap(const char *in, const char *out, struct scx_wire **w, char *err, s
 	return 0;
 fail:
 	if (p->in)
-		pcap_close(p->in);
+		p->lib->close(p->in);
 	free(p);
 	return rc;
 }

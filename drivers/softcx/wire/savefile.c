@@ -34,6 +34,9 @@ scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t er
 	memset(s, 0, sizeof(*s));
 	if (!path)
 		return 0;
+	s->lib = scx_pcap(err, err_bytes);
+	if (!s->lib)
+		return -ENOENT;
 	f = fopen(path, "we");
 	if (!f) {
 		rc = -errno;
@@ -41,15 +44,15 @@ scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t er
 		return rc;
 	}
 	s->buffer = malloc(BUFFER_BYTES);
-	s->format = pcap_open_dead_with_tstamp_precision(
+	s->format = s->lib->open_dead_with_tstamp_precision(
 		DLT_EN10MB, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
 	if (!s->buffer || !s->format || setvbuf(f, s->buffer, _IOFBF, BUFFER_BYTES))
 		goto fail;
-	s->to = pcap_dump_fopen(s->format, f);
+	s->to = s->lib->dump_fopen(s->format, f);
 	if (!s->to)
 		goto fail;
 	/* the header, so that an empty capture is one */
-	if (pcap_dump_flush(s->to)) {
+	if (s->lib->dump_flush(s->to)) {
 		rc = -errno;
 		snprintf(err, err_bytes, "capture file %s: %s", path, strerror(-rc));
 		scx_savefile_close(s);
@@ -60,7 +63,7 @@ fail:
 	snprintf(err, err_bytes, "capture file %s: out of memory", path);
 	fclose(f);
 	if (s->format)
-		pcap_close(s->format);
+		s->lib->close(s->format);
 	free(s->buffer);
 	memset(s, 0, sizeof(*s));
 	return -ENOMEM;
@@ -70,7 +73,7 @@ static void
 hand_over(struct scx_savefile *s)
 {
 	/* after a failed write libpcap drops records silently and flushes nothing, successfully */
-	if (s->pending && (pcap_dump_flush(s->to) || ferror(pcap_dump_file(s->to)))) {
+	if (s->pending && (s->lib->dump_flush(s->to) || ferror(s->lib->dump_file(s->to)))) {
 		scx_log("pcap", "the capture file takes no more: %s", strerror(errno));
 		s->pending = 0; /* lost: closing does not come here again */
 		scx_savefile_close(s);
@@ -97,7 +100,7 @@ scx_savefile_write(struct scx_savefile *s, const struct scx_frame *f, unsigned n
 		if (!s->to)
 			return;
 		h.caplen = h.len = f[i].len;
-		pcap_dump((u_char *)s->to, &h, f[i].data);
+		s->lib->dump((u_char *)s->to, &h, f[i].data);
 		if (!s->pending)
 			s->since_ns = clock_ns(CLOCK_MONOTONIC);
 		s->pending += RECORD_BYTES + f[i].len;
@@ -119,9 +122,9 @@ scx_savefile_close(struct scx_savefile *s)
 	if (s->to && s->pending)
 		hand_over(s);
 	if (s->to)
-		pcap_dump_close(s->to);
+		s->lib->dump_close(s->to);
 	if (s->format)
-		pcap_close(s->format);
+		s->lib->close(s->format);
 	free(s->buffer);
 	memset(s, 0, sizeof(*s));
 }

@@ -7,12 +7,13 @@
 #ifndef SCX_SAVEFILE_H
 #define SCX_SAVEFILE_H
 
-#include <pcap/pcap.h>
 #include <stdint.h>
 
 #include "../wire.h"
+#include "libpcap.h"
 
 struct scx_savefile {
+	const struct scx_pcap *lib;
 	pcap_t *format; /* of the records; NULL: no file */
 	pcap_dumper_t *to;
 	char *buffer;

@@ -19,20 +19,32 @@ queue() {
 	echo "${q:-0}"
 }
 
-# turn PORT: forwards while the host sends to the port
+# reached NUMBER: the port has counted so many packets since it was started
+reached() {
+	say show port stats 0
+	sleep 0.3
+	[ "$(count RX-packets)" -ge "$1" ]
+}
+
+# turn PORT MORE: forwards while the host sends to the port, until so many have come; the host's time is its own
 turn() {
+	: > /tmp/log
+	say show port stats 0
+	until_true 200 in_log RX-packets
+	before=$(count RX-packets)
 	: > /tmp/log
 	say start
 	until_true 200 in_log 'forwards packets on'
 	echo "GUEST send $1"
 	sleep 2.5
+	until_true 100 reached $((before + $2))
 	say stop
 	until_true 200 in_log 'Done\.'
 	echo "GUEST port $1: queue 0 $(queue 0), queue 1 $(queue 1)"
 }
 
 until_true 300 in_log 'testpmd> ' && echo "GUEST up"
-turn 4000
+turn 4000 200
 a0=$(queue 0) a1=$(queue 1)
 : > /tmp/log
 say flow create 0 ingress pattern eth / ipv4 / udp dst is 4001 / end actions queue index 1 / end
@@ -40,9 +52,9 @@ until_true 100 in_log 'rule.*created\|error'
 say flow create 0 ingress pattern eth / ipv4 / udp dst is 4002 / end actions drop / end
 until_true 100 in_log '#1 created\|error'
 grep -i 'flow rule\|error' /tmp/log | sed 's/^/GUEST /'
-turn 4001
+turn 4001 200
 b0=$(queue 0) b1=$(queue 1)
-turn 4002
+turn 4002 0
 c0=$(queue 0) c1=$(queue 1)
 say quit
 wait $pid
