@@ -71,6 +71,9 @@ done
 
 [ ! -e "$b/lib/librte_gpu_crl.so" ] || ln -s ../librte_gpu_crl.so "$b/lib/pmds/librte_gpu_crl.so"
 
+# Loaded by name, when a capture file is wanted: no program's ldd tells of it.
+cp -L "/usr/lib/$multiarch/libpcap.so.0.8" "$b/lib/"
+
 # Tests that are programs, and are not installed.
 for t in cuda_memory cuda_calls; do
 	[ ! -e "$build/tests/gpu/$t" ] || cp "$build/tests/gpu/$t" "$b/bin/"
