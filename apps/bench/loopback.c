@@ -17,8 +17,8 @@
 
 #include "config/limits.h"
 
-#define SECONDS_MAX 90 /* a program of a thousand queues needs some seconds to start */
-#define FRAMES_MAX  262144u /* in the receive rings of one line, */
+#define SECONDS_MAX 90		   /* a program of a thousand queues needs some seconds to start */
+#define FRAMES_MAX  262144u	   /* in the receive rings of one line, */
 #define HOST_BYTES  (768ull << 20) /* and bytes of all of them, where memory is the host's */
 
 /* One line. */
@@ -80,8 +80,8 @@ read_report(const char *file, struct report *r)
 }
 
 /*
- * Ports and rings for so many queues: as deep as is good for the rate, as far as memory goes. False:
- * no number of ports has equal shares of them.
+ * Ports and rings for so many queues: as deep as is good for the rate, as far as memory goes.
+ * False: no number of ports has equal shares of them.
  */
 static bool
 plan(const struct bn_run *run, struct loop *l)
@@ -126,8 +126,8 @@ run_line(const struct bn_run *run, const struct loop *l, struct bn_counts *n, st
 		"carillon-testpmd " BN_EAL "%s -- %s --forward-mode=%s %s"
 		" --rxq=%u --txq=%u --rxd=%u --txd=%u --mbuf-size=%u --txpkts=%u%s --duration=%g"
 		" --json=%s",
-		gpu ? " --vdev=gpu_crl_cuda0" : "", gpu ? "--gpu=gpu_crl_cuda0" : "",
-		l->mode, how, l->queues / l->ports, l->queues / l->ports, l->depth, l->depth,
+		gpu ? " --vdev=gpu_crl_cuda0" : "", gpu ? "--gpu=gpu_crl_cuda0" : "", l->mode, how,
+		l->queues / l->ports, l->queues / l->ports, l->depth, l->depth,
 		(l->size + 191u) / 64u * 64u, l->size - 4u, mtu, l->seconds, json);
 	ok = bn_program(run, scx, line, SECONDS_MAX, n, why, bytes);
 	if (ok && !read_report(json, rep)) {

@@ -62,7 +62,22 @@ number(const char *text, uint64_t max, uint64_t *n)
 	return *text >= '0' && *text <= '9' && *end == '\0' && *n <= max;
 }
 
-enum { ON = 1, DEVICE, JSON, PLOT, ONLY, SAMPLES, ROUNDS, QUICK, TOOLS, TEAR, HELP, SIZES, QUEUES, SECONDS };
+enum {
+	ON = 1,
+	DEVICE,
+	JSON,
+	PLOT,
+	ONLY,
+	SAMPLES,
+	ROUNDS,
+	QUICK,
+	TOOLS,
+	TEAR,
+	HELP,
+	SIZES,
+	QUEUES,
+	SECONDS
+};
 
 static const struct option long_options[] = {{"on", required_argument, NULL, ON},
 	{"device", required_argument, NULL, DEVICE}, {"json", required_argument, NULL, JSON},

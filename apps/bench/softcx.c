@@ -103,8 +103,8 @@ bn_program(const struct bn_run *run, const char *softcx_args, const char *line, 
 	free(cmd);
 	snprintf(out, sizeof(out), "%s.out", log);
 	last_words(out, words, sizeof(words));
-	snprintf(why, bytes, "%s (status %d of: softcx run %s -- %s)", words, rc, softcx_args,
-		line);
+	snprintf(
+		why, bytes, "%s (status %d of: softcx run %s -- %s)", words, rc, softcx_args, line);
 	if (rc == 0 && !read_log(log, n)) {
 		snprintf(why, bytes, "softcx's log has not the figures");
 		rc = -1;

@@ -206,14 +206,15 @@ number_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err
 	case OPT_FLOWS:
 		return crl_tp_number(err, "flowgen-flows", arg, 1, 1u << 20, &o->engine_opts.flows);
 	case OPT_IN_FLIGHT:
-		return crl_tp_number(err, "in-flight", arg, 1, CRL_DEPTH_MAX,
-			&o->engine_opts.in_flight);
+		return crl_tp_number(
+			err, "in-flight", arg, 1, CRL_DEPTH_MAX, &o->engine_opts.in_flight);
 	case OPT_PERIOD:
 		return crl_tp_number(err, "stats-period", arg, 0, 86400, &o->stats_period_s);
 	case OPT_MTU:
 		return crl_tp_number(err, "mtu", arg, 68, 65535 - 14, &o->mtu);
 	case OPT_CPU_QUEUES:
-		return crl_tp_number(err, "cpu-queues", arg, 0, CRL_TP_CPU_QUEUES_MAX, &o->cpu_queues);
+		return crl_tp_number(
+			err, "cpu-queues", arg, 0, CRL_TP_CPU_QUEUES_MAX, &o->cpu_queues);
 	default:
 		return text_option(opt, arg, o, err);
 	}
@@ -276,8 +277,9 @@ check_flows(const struct crl_tp_options *o, struct crl_err *err)
 			"with %s frames do not keep the UDP port that leads to a queue", mode);
 	if ((o->engine->needs & CRL_Q_RX) && o->rxq > CRL_FLOW_QUEUES_MAX && !each &&
 		strcmp(mode, "stamp") != 0)
-		return crl_tp_bad(err, "add --queue-flows, which makes a rule a queue, or ask for "
-				       "fewer queues",
+		return crl_tp_bad(err,
+			"add --queue-flows, which makes a rule a queue, or ask for "
+			"fewer queues",
 			"--rxq=%u: one rule spreads over %u queues", o->rxq, CRL_FLOW_QUEUES_MAX);
 	return 0;
 }

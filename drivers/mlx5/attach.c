@@ -65,7 +65,8 @@ crl_port_attach(struct crl_port *port, struct crl_queue *q, struct crl_err *err)
 	slot = free_slot(port);
 	if (slot < 0)
 		return crl_err_set(err, -ENOSPC, ATTACH_STEP, "use fewer queues, or a second port",
-			"a port takes %u queues, as net_mlx5 has so many external ids", CRL_PORT_QUEUES_MAX);
+			"a port takes %u queues, as net_mlx5 has so many external ids",
+			CRL_PORT_QUEUES_MAX);
 	ret = learn(port, q, err);
 	if (ret != 0)
 		return ret;

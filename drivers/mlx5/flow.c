@@ -208,8 +208,9 @@ crl_flow_add(struct crl_port *port, const struct crl_match *match, struct crl_qu
 	if (ret != 0)
 		return ret;
 	if (n == 0 || n > CRL_FLOW_QUEUES_MAX)
-		return crl_err_set(err, -EINVAL, FLOW_STEP, "give 1 to 64, or a rule for each queue",
-			"a rule cannot lead to %u queues", n);
+		return crl_err_set(err, -EINVAL, FLOW_STEP,
+			"give 1 to 64, or a rule for each queue", "a rule cannot lead to %u queues",
+			n);
 	f = calloc(1, sizeof(*f));
 	if (f == NULL)
 		return crl_fail_errno(err, ENOMEM, FLOW_STEP, "", "no memory");
