@@ -113,6 +113,44 @@ crl_warp_sum(const uint32_t *v)
 #endif
 }
 
+/* The largest of all lanes' v. */
+CRL_FN uint32_t
+crl_warp_max(const uint32_t *v)
+{
+#if defined(__CUDA_ARCH__)
+	return __reduce_max_sync(~0u, v[0]);
+#else
+	uint32_t lane, max = 0;
+
+	for (lane = 0; lane < CRL_WARP_LANES; lane++)
+		max = v[lane] > max ? v[lane] : max;
+	return max;
+#endif
+}
+
+/* In each lane the sum of v over its group of n lanes in a row; n is a power of two, at least 2. */
+CRL_FN void
+crl_warp_sum_groups(uint32_t *v, uint32_t n)
+{
+#if defined(__CUDA_ARCH__)
+	if (n == CRL_WARP_LANES) {
+		v[0] = __reduce_add_sync(~0u, v[0]);
+		return;
+	}
+	for (uint32_t m = n / 2u; m != 0; m /= 2u)
+		v[0] += __shfl_xor_sync(~0u, v[0], (int)m);
+#else
+	uint32_t at, i, sum;
+
+	for (at = 0; at < CRL_WARP_LANES; at += n) {
+		for (i = sum = 0; i < n; i++)
+			sum += v[at + i];
+		for (i = 0; i < n; i++)
+			v[at + i] = sum;
+	}
+#endif
+}
+
 CRL_FN uint32_t
 crl_popcount(uint32_t v)
 {

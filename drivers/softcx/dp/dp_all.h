@@ -35,6 +35,7 @@
 #include "worker.h"
 #include "worker_send.h"
 #include "worker_steer.h"
+#include "worker_copy.h"
 #include "worker_receive.h"
 #include "worker_alone.h"
 #include "worker_turn.h"

@@ -7,7 +7,7 @@
  * and short frames, events, queues that share a page or a CQ.
  *
  * In reading order: worker.h, worker_send.h (WQEs to frames), worker_steer.h (frames to targets),
- * worker_receive.h (targets to CQEs), worker_alone.h (what is not plain), worker_turn.h
+ * worker_copy.h (their bytes), worker_receive.h (targets to CQEs), worker_alone.h (what is not plain), worker_turn.h
  * (doorbells, and all of it together).
  */
 #ifndef SCX_DP_WORKER_H
@@ -56,6 +56,13 @@ struct scx_wkey {
 	uint8_t *base;
 };
 
+/* Of a frame that is received, the part that all lanes copy: whole chunks behind its head. */
+struct scx_wpiece {
+	const uint8_t *from;
+	uint8_t *to;
+	uint32_t chunks, sum;
+};
+
 struct scx_worker {
 	struct scx_dp *dp;
 	struct scx_crew *crew;
@@ -76,6 +83,7 @@ struct scx_worker {
 		uint64_t tail;
 	} cqe[SCX_WORKER_CQES];
 	uint32_t nr_cqes;
+	struct scx_wpiece piece[CRL_WARP_LANES]; /* worker_copy.h */
 	/* Frames that could not be received by a plain round: somebody alone does it. */
 	struct scx_frame left[CRL_WARP_LANES];
 	uint32_t nr_left;

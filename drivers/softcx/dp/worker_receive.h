@@ -7,8 +7,8 @@
 #ifndef SCX_DP_WORKER_RECEIVE_H
 #define SCX_DP_WORKER_RECEIVE_H
 
+#include "worker_copy.h"
 #include "worker_send.h"
-#include "worker_steer.h"
 
 /* All that was written becomes valid; with let_go the receive queue is let go of. */
 CRL_FN void
@@ -137,27 +137,6 @@ scx_wcqe_put(struct scx_worker *k, uint32_t at, uint8_t *ring, uint32_t pi, uint
 	k->cqe[at].tail = c->w[7] | (uint64_t)(pi >> log & 1u) << 56;
 }
 
-/* The payload to its buffer: what is in registers, then the rest, four pieces at a time. */
-CRL_FN void
-scx_wpayload(const struct scx_wlane *x, uint8_t *dst)
-{
-	uint32_t at = 0, i;
-
-	if (x->in_head && ((uintptr_t)dst & 15u) == 0) {
-		for (i = 0; i < SCX_WORKER_FRAME / 16u; i++)
-			scx_st128(dst + 16u * i, x->head[i]);
-		for (at = SCX_WORKER_FRAME; at + 64u <= x->f.len; at += 64u) {
-			const struct scx_16 *from = (const struct scx_16 *)(x->f.data + at);
-			struct scx_16 v[4] = {from[0], from[1], from[2], from[3]};
-
-			for (i = 0; i < 4u; i++)
-				scx_st128(dst + at + 16u * i, v[i]);
-		}
-	}
-	if (at < x->f.len)
-		scx_copy(dst + at, x->f.data + at, x->f.len - at);
-}
-
 /* A lane's CQE for what it received as index. */
 CRL_FN void
 scx_wreceive_cqe(
@@ -224,6 +203,7 @@ scx_wreceive(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, 
 	uint32_t group)
 {
 	uint32_t n = crl_popcount(group), take = q->plain ? scx_wrq_credit(q, n) : n + 1u, sum;
+	uint32_t chunks;
 	CRL_LANE(uint32_t, bad);
 	CRL_LANE(uint32_t, key);
 	CRL_LANE(uint8_t *, dst);
@@ -254,13 +234,28 @@ scx_wreceive(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, 
 		return false;
 	CRL_EACH_LANE(w, lane)
 	{
-		const struct scx_wlane *o = &x[CRL_AT(lane)];
+		struct scx_wpiece *p = &k->piece[crl_rank(group, lane)];
 
 		bad[CRL_AT(lane)] = 0;
 		if (dst[CRL_AT(lane)] == NULL)
 			continue;
-		scx_wpayload(o, dst[CRL_AT(lane)]);
-		scx_wreceive_cqe(k, q, o, crl_rank(group, lane));
+		scx_wcopy_head(&x[CRL_AT(lane)], dst[CRL_AT(lane)], p);
+		bad[CRL_AT(lane)] = p->chunks;
+	}
+	chunks = crl_warp_max(bad);
+	crl_warp_sync();
+	if (chunks != 0)
+		scx_wcopy(w, k->piece, take, chunks);
+	CRL_EACH_LANE(w, lane)
+	{
+		struct scx_wlane *o = &x[CRL_AT(lane)];
+		uint32_t nth = crl_rank(group, lane);
+
+		bad[CRL_AT(lane)] = 0;
+		if (dst[CRL_AT(lane)] == NULL)
+			continue;
+		scx_wcopy_tail(o, dst[CRL_AT(lane)], &k->piece[nth]);
+		scx_wreceive_cqe(k, q, o, nth);
 		bad[CRL_AT(lane)] = scx_wsum_of(o->f.len, scx_pci_write_tlps(o->f.len));
 	}
 	sum = crl_warp_sum(bad);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A worker's middle: what each lane's frame is, and which queue it goes to. Plain UDP over IPv4 is
- * examined from sixteen words in registers, to the same result as examine.h, which does the rest.
+ * examined from sixteen words in registers, to the same result as examine.h, which does the rest;
+ * its checksums are known when the frame has been copied (worker_copy.h).
  * Results of steering are remembered per worker: the last one, then a small cache of its own.
  */
 #ifndef SCX_DP_WORKER_STEER_H
@@ -15,28 +16,9 @@ struct scx_wlane {
 	struct scx_seen seen;
 	struct scx_target to;
 	struct scx_16 head[SCX_WORKER_FRAME / 16u]; /* its first bytes, when in_head */
-	uint8_t in_head, known, left;
+	uint8_t in_head, sum_due;
+	uint16_t ip, l4, pseudo; /* with sum_due: sums of the head, folded */
 };
-
-/* Sum of the bytes from 64 on; p is a multiple of 16. */
-CRL_FN uint64_t
-scx_wsum_rest(const uint8_t *p, uint32_t len)
-{
-	uint64_t sum = 0;
-	uint32_t at;
-
-	/* behind the acquire of the doorbell plain loads will do, several at a time */
-	SCX_UNROLL(8)
-	for (at = SCX_WORKER_FRAME; at + 16u <= len; at += 16u) {
-		struct scx_16 v = *(const struct scx_16 *)(p + at);
-
-		sum += (v.q[0] & 0xffffffffu) + (v.q[0] >> 32) + (v.q[1] & 0xffffffffu) +
-		       (v.q[1] >> 32);
-	}
-	for (; at + 2u <= len; at += 2u)
-		sum += (uint32_t)p[at] | (uint32_t)p[at + 1u] << 8;
-	return at < len ? sum + p[at] : sum;
-}
 
 CRL_FN uint32_t
 scx_whead(const struct scx_wlane *x, uint32_t word)
@@ -50,7 +32,7 @@ scx_wexamine(struct scx_wlane *x)
 {
 	uint32_t w3 = scx_whead(x, 3), w4 = scx_whead(x, 4), w5 = scx_whead(x, 5);
 	uint32_t w6 = scx_whead(x, 6), w7 = scx_whead(x, 7), w8 = scx_whead(x, 8);
-	uint32_t total = crl_bswap16((uint16_t)w4), i, ok = CRL_CQE_L2_OK;
+	uint32_t total = crl_bswap16((uint16_t)w4), i;
 	uint64_t ip, l4, pseudo;
 
 	if ((w3 & 0x00ffffffu) != 0x00450008u || (w5 & 0x0000ff3fu) != 0 ||
@@ -60,16 +42,12 @@ scx_wexamine(struct scx_wlane *x)
 	l4 = w8 & 0xffff0000u;
 	for (i = 9; i < 16u; i++)
 		l4 += scx_whead(x, i);
-	l4 += scx_wsum_rest(x->f.data, x->f.len);
 	pseudo = (uint64_t)(w6 & 0xffff0000u) + w7 + (w8 & 0xffffu) +
 		 crl_bswap16((uint16_t)(total - 20u)) + (SCX_PROTO_UDP << 8);
-	if (scx_fold(ip) == 0xffff)
-		ok |= CRL_CQE_L3_OK;
-	if (scx_fold(l4 + pseudo) == 0xffff || (scx_whead(x, 10) & 0xffffu) == 0)
-		ok |= CRL_CQE_L4_OK;
-	x->seen.complete = scx_fold(ip + l4);
-	x->seen.info = ok << 24 | CRL_CQE_L3_IPV4 << (CRL_CQE_L3_SHIFT + 16u) |
-		       CRL_CQE_L4_UDP << (CRL_CQE_L4_SHIFT + 16u);
+	x->ip = scx_fold(ip);
+	x->l4 = scx_fold(l4);
+	x->pseudo = scx_fold(pseudo);
+	x->sum_due = 1;
 	x->seen.vlan = 0;
 	x->seen.tagged = 0;
 	/* as scx_examine_plain() */
@@ -85,6 +63,23 @@ scx_wexamine(struct scx_wlane *x)
 	return true;
 }
 
+/* And its checksums, with the sum of the bytes behind the head. Sums that were folded add up to the
+ * same, and are 0 only where all bytes are. */
+CRL_FN void
+scx_wexamined(struct scx_wlane *x, uint32_t rest)
+{
+	uint64_t l4 = (uint64_t)x->l4 + rest;
+	uint32_t ok = CRL_CQE_L2_OK;
+
+	if (x->ip == 0xffff)
+		ok |= CRL_CQE_L3_OK;
+	if (scx_fold(l4 + x->pseudo) == 0xffff || (scx_whead(x, 10) & 0xffffu) == 0)
+		ok |= CRL_CQE_L4_OK;
+	x->seen.complete = scx_fold(x->ip + l4);
+	x->seen.info = ok << 24 | CRL_CQE_L3_IPV4 << (CRL_CQE_L3_SHIFT + 16u) |
+		       CRL_CQE_L4_UDP << (CRL_CQE_L4_SHIFT + 16u);
+}
+
 /* The frames' first bytes, then what they are. */
 CRL_FN void
 scx_wlook_at(const struct crl_warp *w, const struct scx_wframe *f, struct scx_wlane *x)
@@ -98,7 +93,7 @@ scx_wlook_at(const struct crl_warp *w, const struct scx_wframe *f, struct scx_wl
 		struct scx_frame any;
 
 		o->f = f[CRL_AT(lane)];
-		o->in_head = o->known = o->left = 0;
+		o->in_head = o->sum_due = 0;
 		if (o->f.data == NULL)
 			continue;
 		if (((uintptr_t)o->f.data & 15u) == 0 && o->f.len >= SCX_WORKER_FRAME) {
