@@ -17,10 +17,11 @@
 
 /* ---- Engines ---- */
 
-#define CRL_BURST_MAX	    64u /* packets an iteration */
-#define CRL_TXPKTS_MAX	    16u /* segments of a txonly frame */
-#define CRL_LOOK_EVERY	    32u /* iterations between two looks at the control words, */
-#define CRL_LOOK_PACKETS    256u /* or packets, where one takes microseconds */
+#define CRL_BURST_MAX	    64u		 /* packets an iteration */
+#define CRL_TXPKTS_MAX	    16u		 /* segments of a txonly frame */
+#define CRL_LOOK_EVERY	    32u		 /* iterations between two looks at the control words, */
+#define CRL_LOOK_PACKETS    256u	 /* or packets, where one takes microseconds, */
+#define CRL_LOOK_BYTES	    (512u << 10) /* or bytes of them, where an engine reads them all */
 #define CRL_EMPW_FRAMES_MAX 32u /* of one multi-packet send, as net_mlx5: what one CQE frees */
 #define CRL_PONG_NS_MAX	    200000000u /* a pingpong frame that is not back by then is lost */
 #define CRL_DRAIN_NS_MAX    500000000u /* a stopping or failed stream waits so long for its sends */
@@ -58,8 +59,8 @@
 #define SCX_DP_RQT_MAX	   2048u
 #define SCX_DP_RQT_LEN	   512u /* entries of one indirection table */
 #define SCX_DP_RULE_MAX	   2048u
-#define SCX_DP_COUNTER_MAX 256u	 /* counter sets; 0: not counted by set */
-#define SCX_FT_MAX	   256u	 /* flow tables, groups and entries of a guest's driver */
+#define SCX_DP_COUNTER_MAX 256u /* counter sets; 0: not counted by set */
+#define SCX_FT_MAX	   256u /* flow tables, groups and entries of a guest's driver */
 #define SCX_FG_MAX	   1024u
 #define SCX_FTE_MAX	   4096u
 #define SCX_SMALL_OBJ_MAX  1024u /* PDs, transport domains, TISes, each */
@@ -67,7 +68,7 @@
 #define SCX_UAR_PAGES_MAX  4096u
 #define SCX_FLOW_SLOTS	   4096u /* of the flow-result cache, a power of two */
 #endif
-#define SCX_DP_FRAME_MAX   16384u /* bytes of the longest frame of any port */
+#define SCX_DP_FRAME_MAX 16384u /* bytes of the longest frame of any port */
 
 /* The longest MTU: with the Ethernet header and two VLAN tags such a frame is the longest one. */
 #define SCX_MTU_MAX (SCX_DP_FRAME_MAX - 22u)
@@ -99,15 +100,16 @@
 
 /* ---- DPDK's side, and carillon-testpmd ---- */
 
-#define CRL_EAL_DEVS_MAX    32u
-#define CRL_GPUDEVS_MAX	    32u
-#define CRL_PORT_QUEUES_MAX 1000u /* of ours on one port: net_mlx5 has so many external ids */
-#define CRL_FLOW_QUEUES_MAX 64u	  /* that one rule spreads over */
-#define CRL_TP_PORTS_MAX    8u
-#define CRL_TP_QUEUES_MAX   1000u /* of a port; with several ports there are more */
+#define CRL_EAL_DEVS_MAX      32u
+#define CRL_GPUDEVS_MAX	      32u
+#define CRL_PORT_QUEUES_MAX   1000u /* of ours on one port: net_mlx5 has so many external ids */
+#define CRL_FLOW_QUEUES_MAX   64u   /* that one rule spreads over */
+#define CRL_TP_PORTS_MAX      8u
+#define CRL_TP_QUEUES_MAX     1000u /* of a port; with several ports there are more */
 #define CRL_TP_CPU_QUEUES_MAX 64u
-#define CRL_TP_CORES_MAX    64u
-#define CRL_TP_ERRORS_MAX   16u /* kept for telemetry and the report */
+#define CRL_TP_ENGINES_MAX    16u /* that the queues are shared out to */
+#define CRL_TP_CORES_MAX      64u
+#define CRL_TP_ERRORS_MAX     16u /* kept for telemetry and the report */
 
 /* ---- How they relate ---- */
 

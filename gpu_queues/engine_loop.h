@@ -99,11 +99,13 @@ CRL_FN bool
 crl_stream_look_due(struct crl_stream *s)
 {
 	uint64_t packets = s->rxc.packets + s->txc.packets;
+	uint64_t bytes = s->rxc.bytes + s->txc.bytes;
 
 	if ((s->turns++ & (s->look_every - 1u)) != 0 && s->mode == CRL_MODE_RUN &&
-		packets < s->look_packets)
+		packets < s->look_packets && bytes < s->look_bytes)
 		return false;
 	s->look_packets = packets + s->look_step;
+	s->look_bytes = bytes + CRL_LOOK_BYTES;
 	return true;
 }
 

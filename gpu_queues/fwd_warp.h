@@ -15,18 +15,13 @@
 #include "fwd.h"
 #include "sq_warp.h"
 #include "warp.h"
+#include "warp_long.h"
 #include "warp_reap.h"
 
 /* Frames a round: with the head of a multi-packet send they are one store of all lanes. */
 #define CRL_WARP_ROUND	    30u
 #define CRL_WARP_LOOK_EVERY 128u
 #define CRL_WARP_LOOK_STEP  (1u << 20)
-
-/* Room of one warp, beside its stream. */
-struct crl_warp_mem {
-	struct crl_piece frame[CRL_WARP_LANES]; /* to be sent, in this order */
-	uint64_t cookie[CRL_WARP_LANES];	/* what each frees if it leaves in a SEND */
-};
 
 /* Frames a round: those of one multi-packet send, which with its head is a store of all lanes. */
 CRL_FN uint32_t
@@ -198,7 +193,8 @@ struct crl_warp_sum {
 /* Packet functions of n packets, and those to be sent into m->frame; their lanes in the result. */
 CRL_FN uint32_t
 crl_warp_judge(const struct crl_warp *w, struct crl_stream *s, struct crl_warp_mem *m,
-	crl_packet_fn fn, uint32_t *n, struct crl_warp_sum *sum)
+	crl_packet_fn fn, crl_warp_long_fn begin, crl_warp_all_fn all, uint32_t *n,
+	struct crl_warp_sum *sum)
 {
 	CRL_LANE(uint32_t, in);
 	CRL_LANE(uint32_t, out);
@@ -222,10 +218,15 @@ crl_warp_judge(const struct crl_warp *w, struct crl_stream *s, struct crl_warp_m
 			continue;
 		in[CRL_AT(lane)] = p->len;
 		flags[CRL_AT(lane)] = crl_fwd_csum_bad(p) ? 1u << 8 : 0;
-		flags[CRL_AT(lane)] |= (uint32_t)fn(s, p);
+		if (begin)
+			flags[CRL_AT(lane)] |= begin(s, p, &m->longs[lane]);
+		if (!begin || m->longs[lane].chunks == 0)
+			flags[CRL_AT(lane)] |= (uint32_t)fn(s, p);
 		ok[CRL_AT(lane)] = (flags[CRL_AT(lane)] & CRL_SEND) && s->tx;
 		out[CRL_AT(lane)] = ok[CRL_AT(lane)] ? p->len : 0;
 	}
+	if (all)
+		crl_warp_judge_long(w, s, m, all, *n, flags);
 	mask = crl_warp_ballot(ok);
 	CRL_EACH_LANE(w, lane)
 	{
@@ -289,11 +290,11 @@ crl_warp_rq_fail(struct crl_stream *s)
 /* One round: up to 30 packets. False: the queue failed in it. */
 CRL_FN bool
 crl_warp_round(const struct crl_warp *w, struct crl_stream *s, struct crl_warp_mem *m,
-	crl_packet_fn fn, uint32_t want)
+	crl_packet_fn fn, crl_warp_long_fn begin, crl_warp_all_fn all, uint32_t want)
 {
 	struct crl_warp_sum sum;
 	uint64_t first = s->rx->rq.ci;
-	uint32_t n = want, mask = crl_warp_judge(w, s, m, fn, &n, &sum);
+	uint32_t n = want, mask = crl_warp_judge(w, s, m, fn, begin, all, &n, &sum);
 
 	if (crl_warp_first()) {
 		crl_warp_count(s, &sum);
@@ -330,10 +331,10 @@ crl_warp_tell(struct crl_stream *s)
 	}
 }
 
-/* crl_fwd_turn() by a warp. */
+/* crl_fwd_turn() by a warp, of an engine that has work for all lanes; NULL: it has none. */
 CRL_FN enum crl_turn
-crl_fwd_warp_turn(
-	const struct crl_warp *w, struct crl_stream *s, struct crl_warp_mem *m, crl_packet_fn fn)
+crl_fwd_warp_turn_long(const struct crl_warp *w, struct crl_stream *s, struct crl_warp_mem *m,
+	crl_packet_fn fn, crl_warp_long_fn begin, crl_warp_all_fn all)
 {
 	uint32_t back, n, at, max = crl_warp_burst(s->burst);
 	struct crl_warp_seen seen;
@@ -350,7 +351,9 @@ crl_fwd_warp_turn(
 	if (s->tx && n > crl_sq_room(&s->tx->sq))
 		n = (uint32_t)crl_sq_room(&s->tx->sq);
 	for (at = 0; at < n; at += CRL_WARP_ROUND) {
-		if (!crl_warp_round(w, s, m, fn, n - at < CRL_WARP_ROUND ? n - at : CRL_WARP_ROUND))
+		uint32_t round = n - at < CRL_WARP_ROUND ? n - at : CRL_WARP_ROUND;
+
+		if (!crl_warp_round(w, s, m, fn, begin, all, round))
 			break;
 	}
 	crl_warp_collect(w, s);
@@ -362,6 +365,14 @@ crl_fwd_warp_turn(
 	}
 	crl_warp_sync();
 	return n != 0 || back != 0 ? CRL_TURN_BUSY : CRL_TURN_IDLE;
+}
+
+/* crl_fwd_turn() by a warp. */
+CRL_FN enum crl_turn
+crl_fwd_warp_turn(
+	const struct crl_warp *w, struct crl_stream *s, struct crl_warp_mem *m, crl_packet_fn fn)
+{
+	return crl_fwd_warp_turn_long(w, s, m, fn, NULL, NULL);
 }
 
 #endif /* CRL_FWD_WARP_H */

@@ -149,6 +149,23 @@ crl_st_seg(void *dst, struct crl_seg s)
 #endif
 }
 
+/* Sixteen bytes of a packet, aligned to 16. */
+CRL_FN struct crl_seg
+crl_ld_seg(const void *src)
+{
+#if defined(__CUDA_ARCH__)
+	struct crl_seg s;
+
+	__asm__ volatile("ld.volatile.v2.b64 {%0, %1}, [%2];"
+			 : "=l"(s.q[0]), "=l"(s.q[1])
+			 : "l"(src)
+			 : "memory");
+	return s;
+#else
+	return *(const struct crl_seg *)src;
+#endif
+}
+
 /*
  * The doorbell: one eight-byte store to a NIC register. In CUDA a .mmio store, which the GPU
  * neither merges nor repeats; on the host an ordinary aligned store to a mapping that is not

@@ -23,7 +23,7 @@
 #include "engines/own_warp.h"
 #include "engines/pingpong.h"
 #include "engines/rxonly.h"
-#include "engines/stamp.h"
+#include "engines/stamp_warp.h"
 #include "engines/txfirst.h"
 #include "engines/txonly.h"
 #include "kernel.cuh"
@@ -49,8 +49,8 @@ CRL_FWD_KERNEL(icmpecho, crl_icmpecho_packet)
 CRL_FWD_KERNEL(io, crl_io_packet)
 CRL_FWD_KERNEL(macswap, crl_macswap_packet)
 CRL_FWD_KERNEL(rxonly, crl_rxonly_packet)
-CRL_KERNEL(stamp, crl_warp_can(s), crl_stamp_due(s), crl_stamp_first_turn(s),
-	crl_fwd_turn(s, crl_stamp_packet), crl_fwd_warp_turn(w, s, m, crl_stamp_packet))
+CRL_KERNEL(stamp, crl_warp_can(s), !crl_warp_can(s) && crl_stamp_due(s), crl_stamp_first_turn(s),
+	crl_fwd_turn(s, crl_stamp_packet), crl_stamp_warp_turn(w, s, m))
 CRL_KERNEL(flowgen, crl_warp_can(s), false, CRL_TURN_LEFT, crl_flowgen_turn(s),
 	crl_flowgen_warp_turn(w, s, m))
 CRL_KERNEL(txonly, crl_warp_can(s), false, CRL_TURN_LEFT, crl_txonly_turn(s),

@@ -29,10 +29,10 @@ struct crl_engine_opts {
 	uint32_t cs_flags;		 /* sending engines, CRL_ETH_L3_CSUM, CRL_ETH_L4_CSUM: 0 */
 	uint64_t tx_frames_max;		 /* own frames that a stream sends: 0 without end */
 	uint32_t tx_first;		 /* engines that forward: 1 sends a burst first: 0 */
-	uint32_t own_flow; /* txonly and first bursts: 1 adds the queue's index to dst_port: 0 */
-	uint32_t in_flight;		 /* stamp, frames under way a queue: 64 */
-	uint32_t flows;			 /* flowgen, flows it goes through: 1024 */
-	uint32_t user[8];		 /* a program's own packet function's */
+	uint32_t own_flow;  /* txonly and first bursts: 1 adds the queue's index to dst_port: 0 */
+	uint32_t in_flight; /* stamp, frames under way a queue: 64 */
+	uint32_t flows;	    /* flowgen, flows it goes through: 1024 */
+	uint32_t user[8];   /* a program's own packet function's */
 };
 
 enum crl_mode {
@@ -81,18 +81,19 @@ struct crl_stream {
 	uint32_t park; /* enum crl_park, as last seen */
 	uint32_t rsvd;
 	uint64_t turns;
-	uint64_t look_packets; /* look at the control words again at this many packets */
+	uint64_t look_packets; /* look at the control words again at this many packets, */
+	uint64_t look_bytes;   /* or bytes */
 	uint32_t look_every;   /* turns between two looks, a power of two, */
 	uint32_t look_step;    /* or packets */
-	uint64_t deadline_ns; /* of FAILING and STOPPING */
-	uint64_t tx_left;     /* engines with frames of their own: still to send */
-	uint32_t tx_slots;    /* prepared frames in tx's txbuf */
-	uint32_t tx_stride;   /* bytes from one to the next */
-	uint32_t tx_flow;     /* flowgen: the next frame's */
-	uint32_t waiting;     /* pingpong: number seq is under way */
-	uint64_t seq;	      /* pingpong: number of the frame under way, or of the next;
-			       * stamp: frames put under way */
-	uint64_t sent_ns;     /* pingpong: when it left */
+	uint64_t deadline_ns;  /* of FAILING and STOPPING */
+	uint64_t tx_left;      /* engines with frames of their own: still to send */
+	uint32_t tx_slots;     /* prepared frames in tx's txbuf */
+	uint32_t tx_stride;    /* bytes from one to the next */
+	uint32_t tx_flow;      /* flowgen: the next frame's */
+	uint32_t waiting;      /* pingpong: number seq is under way */
+	uint64_t seq;	       /* pingpong: number of the frame under way, or of the next;
+				* stamp: frames put under way */
+	uint64_t sent_ns;      /* pingpong: when it left */
 	struct crl_rx_count rxc;
 	struct crl_tx_count txc;
 	struct crl_rtt_count rtt; /* pingpong */

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "drivers/softcx/dp/dp_all.h"
-#include "gpu_queues/engines/stamp.h"
+#include "gpu_queues/engines/stamp_warp.h"
 #include "gpu_queues/kernel.cuh"
 #include "inside.cuh"
 
@@ -72,9 +72,9 @@ fused_kernel(struct crl_stream *streams, uint32_t nr, struct scx_dp *dp, struct 
 		work(&u.worker, dp, crew, blockIdx.x - nr, NULL, gone, nr);
 		return;
 	}
-	{CRL_ENGINE_BODY(u.room, &streams[blockIdx.x], crl_warp_can(s), crl_stamp_due(s),
-		crl_stamp_first_turn(s), crl_fwd_turn(s, crl_stamp_packet),
-		crl_fwd_warp_turn(w, s, m, crl_stamp_packet))} __threadfence();
+	{CRL_ENGINE_BODY(u.room, &streams[blockIdx.x], crl_warp_can(s),
+		!crl_warp_can(s) && crl_stamp_due(s), crl_stamp_first_turn(s),
+		crl_fwd_turn(s, crl_stamp_packet), crl_stamp_warp_turn(w, s, m))} __threadfence();
 	if (threadIdx.x == 0)
 		atomicAdd(gone, 1u);
 }

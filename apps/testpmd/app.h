@@ -54,15 +54,16 @@ struct crl_tp_port {
 struct crl_tp_app {
 	struct crl_tp_options opt;
 	struct crl_eal *eal;
-	struct crl_mem gpu_mem;	  /* of --gpu, or host memory that it reaches, by --rings */
-	struct crl_mem *mem; /* of rings, records and buffers: &gpu_mem; NULL: host memory */
-	int cuda_device;	  /* -1: engines run on lcores */
+	struct crl_mem gpu_mem; /* of --gpu, or host memory that it reaches, by --rings */
+	struct crl_mem *mem;	/* of rings, records and buffers: &gpu_mem; NULL: host memory */
+	int cuda_device;	/* -1: engines run on lcores */
 	char gpu_model[96];
 	struct crl_tp_port ports[CRL_TP_PORTS_MAX];
 	uint32_t nr_ports;
-	struct crl_engine_run *run;
+	struct crl_engine_run *run[CRL_TP_ENGINES_MAX]; /* each has its share of the queues */
+	uint32_t nr_runs;
 	struct crl_cuda_facts facts; /* of a GPU's engine; registers 0: there is none */
-	uint32_t nr_threads;
+	uint32_t nr_threads;	     /* of all runs */
 	uint32_t cpu_stop;	   /* to cpu.c's lcore */
 	int cpu_lcore;		   /* that polls net_mlx5's queues, -1: none */
 	int stopped_badly;	   /* an engine did not leave: memory cannot be freed */

@@ -62,8 +62,15 @@ nth_worker(uint32_t n)
 	return -1;
 }
 
+/* Where the i-th of n shares of all begins. */
 static uint32_t
-fill_streams(struct crl_tp_app *app, struct crl_stream_cfg *s, bool cuda)
+share(uint32_t all, uint32_t n, uint32_t i)
+{
+	return (uint32_t)((uint64_t)all * i / n);
+}
+
+static uint32_t
+fill_streams(struct crl_tp_app *app, struct crl_stream_cfg *s)
 {
 	uint32_t nr = 0;
 
@@ -76,21 +83,68 @@ fill_streams(struct crl_tp_app *app, struct crl_stream_cfg *s, bool cuda)
 				.tx = app->opt.engine->needs & CRL_Q_TX ? &q->dev : NULL,
 				.ctl = q->watch.ctl,
 			};
-			q->lcore = cuda ? -1 : nth_worker(nr % app->nr_threads);
 		}
 	return nr;
 }
 
-static int
-launch(struct crl_tp_app *app, struct crl_err *err)
+/* Which lcore runs each queue: threads of its engine, in turn. */
+static void
+name_lcores(struct crl_tp_app *app, uint32_t queues)
 {
-	for (uint32_t i = 0; i < app->nr_threads; i++) {
-		work[i] = (struct work){app->run, i};
-		if (rte_eal_remote_launch(lcore_main, &work[i], (unsigned)nth_worker(i)) != 0)
+	uint32_t nr = 0, run, first, threads;
+
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++, nr++) {
+			struct crl_tp_queue *q = &app->ports[i].queues[k];
+
+			q->lcore = -1;
+			if (app->nr_threads == 0)
+				continue;
+			for (run = 0; share(queues, app->nr_runs, run + 1) <= nr; run++)
+				;
+			first = share(app->nr_threads, app->nr_runs, run);
+			threads = share(app->nr_threads, app->nr_runs, run + 1) - first;
+			nr -= share(queues, app->nr_runs, run);
+			q->lcore = nth_worker(first + nr % threads);
+			nr += share(queues, app->nr_runs, run);
+		}
+}
+
+/* Lcores for the i-th engine. */
+static int
+launch(struct crl_tp_app *app, uint32_t i, struct crl_err *err)
+{
+	uint32_t first = share(app->nr_threads, app->nr_runs, i);
+	uint32_t end = share(app->nr_threads, app->nr_runs, i + 1);
+
+	for (uint32_t t = first; t < end; t++) {
+		work[t] = (struct work){app->run[i], t - first};
+		if (rte_eal_remote_launch(lcore_main, &work[t], (unsigned)nth_worker(t)) != 0)
 			return crl_err_set(err, -EBUSY, "start the engine", "report this",
-				"lcore %d is busy", nth_worker(i));
+				"lcore %d is busy", nth_worker(t));
 	}
 	return 0;
+}
+
+/* The engines, each over its share of queues and lcores. */
+static int
+start_runs(struct crl_tp_app *app, struct crl_engine_cfg *cfg, struct crl_err *err)
+{
+	const struct crl_stream_cfg *streams = cfg->streams;
+	uint32_t queues = cfg->nr_streams, first;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < app->nr_runs && ret == 0; i++) {
+		first = share(queues, app->nr_runs, i);
+		cfg->streams = streams + first;
+		cfg->nr_streams = share(queues, app->nr_runs, i + 1) - first;
+		cfg->nr_threads = share(app->nr_threads, app->nr_runs, i + 1) -
+				  share(app->nr_threads, app->nr_runs, i);
+		ret = crl_engine_start(cfg, &app->run[i], err);
+		if (ret == 0 && app->nr_threads != 0)
+			ret = launch(app, i, err);
+	}
+	return ret;
 }
 
 int
@@ -110,21 +164,19 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 		.streams = streams,
 		.burst = app->opt.burst,
 	};
-	uint32_t queues = 0;
+	uint32_t queues, most;
 	int ret;
 
 	app->opt.engine_opts.tx_first = app->opt.tx_first;
-	for (uint32_t i = 0; i < app->nr_ports; i++)
-		queues += app->ports[i].nr_queues;
+	cfg.nr_streams = queues = fill_streams(app, streams);
 	app->nr_threads = cuda ? 0 : app->opt.nb_cores < queues ? app->opt.nb_cores : queues;
-	cfg.nr_threads = app->nr_threads;
-	cfg.nr_streams = fill_streams(app, streams, cuda);
-	ret = crl_engine_start(&cfg, &app->run, err);
-	if (ret != 0)
-		return ret;
-	crl_engine_facts(app->run, &app->facts);
+	most = cuda ? queues : app->nr_threads;
+	app->nr_runs = app->opt.engines < most ? app->opt.engines : most;
+	name_lcores(app, queues);
+	ret = start_runs(app, &cfg, err);
+	if (ret == 0 && app->nr_runs != 0)
+		crl_engine_facts(app->run[0], &app->facts);
 	app->start_ns = crl_now_ns();
-	ret = cuda ? 0 : launch(app, err);
 	if (ret != 0) {
 		crl_tp_engine_stop(app, NULL);
 		return ret;
@@ -148,8 +200,12 @@ crl_tp_engine_park(struct crl_tp_app *app, bool park)
 int
 crl_tp_engine_leave(struct crl_tp_app *app, bool leave, struct crl_err *err)
 {
-	return leave ? crl_engine_park(app->run, LEAVE_NS_MAX, err)
-		     : crl_engine_resume(app->run, err);
+	int ret = 0;
+
+	for (uint32_t i = 0; i < app->nr_runs && ret == 0; i++)
+		ret = leave ? crl_engine_park(app->run[i], LEAVE_NS_MAX, err)
+			    : crl_engine_resume(app->run[i], err);
+	return ret;
 }
 
 /* EAL's own wait has no bound. */
@@ -171,18 +227,26 @@ int
 crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err)
 {
 	uint64_t told = crl_now_ns(), deadline = told + LEAVE_NS_MAX;
-	int ret;
+	struct crl_err e = {0};
+	int ret = 0, one;
 
-	if (app->run == NULL)
+	if (app->nr_runs == 0)
 		return 0;
-	ret = crl_engine_stop(app->run, LEAVE_NS_MAX, err);
+	for (uint32_t i = 0; i < app->nr_runs; i++) {
+		one = app->run[i] != NULL ? crl_engine_stop(app->run[i], LEAVE_NS_MAX, &e) : 0;
+		if (one == 0)
+			app->run[i] = NULL;
+		else if (ret == 0 && err != NULL)
+			*err = e;
+		ret = ret != 0 ? ret : one;
+	}
 	app->end_ns = crl_now_ns();
 	app->stop_ns = app->end_ns - told;
 	if (ret != 0) {
 		app->stopped_badly = 1;
 		return ret;
 	}
-	app->run = NULL;
+	app->nr_runs = 0;
 	for (uint32_t i = 0; i < app->nr_threads; i++)
 		if (lcore_wait((unsigned)nth_worker(i), deadline) != 0)
 			app->stopped_badly = 1;

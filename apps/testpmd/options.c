@@ -40,6 +40,7 @@ const char crl_tp_usage[] =
 	"  --in-flight=N        stamp: frames that go round on each queue (default 64)\n"
 	"  --queue-flows        io, macswap, rxonly, txonly: UDP port dst + i is queue i's flow, a "
 	"rule each\n"
+	"  --engines=N          so many engines, on a GPU kernels, share the queues (default 1)\n"
 	"  --cpu-queues=N       queues of net_mlx5 beside ours; ours then take IPv4 UDP only\n"
 	"  --duration=S         end after S seconds (fractions allowed)\n"
 	"  --json=FILE          write a report at the end\n"
@@ -73,6 +74,7 @@ enum {
 	OPT_TOPOLOGY,
 	OPT_MTU,
 	OPT_QUEUE_FLOWS,
+	OPT_ENGINES,
 };
 
 static const struct option words[] = {
@@ -102,6 +104,7 @@ static const struct option words[] = {
 	{"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
 	{"cpu-queues", required_argument, NULL, OPT_CPU_QUEUES},
 	{"mtu", required_argument, NULL, OPT_MTU},
+	{"engines", required_argument, NULL, OPT_ENGINES},
 	{"queue-flows", no_argument, NULL, OPT_QUEUE_FLOWS},
 	{"duration", required_argument, NULL, OPT_DURATION},
 	{"json", required_argument, NULL, OPT_JSON},
@@ -210,6 +213,8 @@ number_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err
 			err, "in-flight", arg, 1, CRL_DEPTH_MAX, &o->engine_opts.in_flight);
 	case OPT_PERIOD:
 		return crl_tp_number(err, "stats-period", arg, 0, 86400, &o->stats_period_s);
+	case OPT_ENGINES:
+		return crl_tp_number(err, "engines", arg, 1, CRL_TP_ENGINES_MAX, &o->engines);
 	case OPT_MTU:
 		return crl_tp_number(err, "mtu", arg, 68, 65535 - 14, &o->mtu);
 	case OPT_CPU_QUEUES:
@@ -327,7 +332,7 @@ defaults(struct crl_tp_options *o)
 	o->rxq = o->txq = 1;
 	o->rxd = o->txd = 1024;
 	o->burst = 32;
-	o->nb_cores = 1;
+	o->nb_cores = o->engines = 1;
 	o->mbuf_bytes = 2112; /* as the library: no power of two */
 	o->portmask = UINT64_MAX;
 }

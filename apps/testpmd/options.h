@@ -25,6 +25,7 @@ struct crl_tp_options {
 	uint32_t rxq, txq;	 /* queues a port */
 	uint32_t rxd, txd;	 /* entries of each, a power of two */
 	uint32_t burst;		 /* packets an iteration */
+	uint32_t engines;	 /* runs, kernels on a GPU, that share the queues */
 	uint32_t nb_cores;	 /* worker lcores that run engines */
 	uint32_t cpu_queues;	 /* queues of net_mlx5 itself beside ours, a port */
 	uint32_t mbuf_bytes;	 /* bytes from receive buffer to receive buffer */

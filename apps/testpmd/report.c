@@ -159,6 +159,7 @@ build(const struct crl_tp_app *app)
 	put_u64(o, "txd", app->opt.txd);
 	put_u64(o, "burst", app->opt.burst);
 	put_u64(o, "cores", app->nr_threads);
+	put_u64(o, "engines", app->opt.engines);
 	if (app->facts.registers != 0)
 		json_object_object_add(o, "engine_kernel", kernel_report(app));
 	for (uint32_t i = 0; i < app->nr_ports; i++)

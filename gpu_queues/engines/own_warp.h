@@ -184,7 +184,7 @@ crl_flowgen_warp_turn(const struct crl_warp *w, struct crl_stream *s, struct crl
 	back = crl_warp_reap(w, s, &seen);
 	n = seen.rx < max ? seen.rx : max;
 	for (at = 0; at < n; at += CRL_WARP_ROUND) {
-		if (!crl_warp_round(w, s, m, crl_flowgen_packet,
+		if (!crl_warp_round(w, s, m, crl_flowgen_packet, NULL, NULL,
 			    n - at < CRL_WARP_ROUND ? n - at : CRL_WARP_ROUND))
 			break;
 	}

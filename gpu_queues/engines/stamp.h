@@ -117,21 +117,15 @@ crl_stamp_begin(struct crl_stream *s)
 	return st;
 }
 
-/* The next frames of those, when the last ones are out of their buffers. Returns how many. */
+/* The frames of the first n slots, whose bytes are there. Returns how many the ring took. */
 CRL_FN uint32_t
-crl_stamp_fill(struct crl_stream *s)
+crl_stamp_send(struct crl_stream *s, uint32_t n)
 {
-	const struct crl_txbuf *b = &s->tx->txbuf;
 	struct crl_sq *sq = &s->tx->sq;
-	uint64_t left = s->opts.in_flight - s->seq, pi;
-	uint32_t n = left < s->tx_slots ? (uint32_t)left : s->tx_slots, i;
 	struct crl_piece piece;
+	uint64_t pi;
+	uint32_t i;
 
-	if (!crl_stream_drained(s))
-		return 0;
-	for (i = 0; i < n; i++)
-		crl_stamp_exchange(b->addr + (uint64_t)i * s->tx_stride, crl_txonly_len(&s->opts),
-			s->rx->index, 0, s->seq + i);
 	crl_order_payload_before_wqe();
 	for (i = 0; i < n && crl_sq_reserve(sq, 1, &pi) == CRL_OK; i++) {
 		crl_txonly_pieces(s, i, &piece);
@@ -142,6 +136,22 @@ crl_stamp_fill(struct crl_stream *s)
 	s->txc.bytes += (uint64_t)i * piece.len;
 	s->txc.doorbells += crl_sq_ring(sq);
 	return i;
+}
+
+/* The next frames of those, when the last ones are out of their buffers. Returns how many. */
+CRL_FN uint32_t
+crl_stamp_fill(struct crl_stream *s)
+{
+	const struct crl_txbuf *b = &s->tx->txbuf;
+	uint64_t left = s->opts.in_flight - s->seq;
+	uint32_t n = left < s->tx_slots ? (uint32_t)left : s->tx_slots, i;
+
+	if (!crl_stream_drained(s))
+		return 0;
+	for (i = 0; i < n; i++)
+		crl_stamp_exchange(b->addr + (uint64_t)i * s->tx_stride, crl_txonly_len(&s->opts),
+			s->rx->index, 0, s->seq + i);
+	return crl_stamp_send(s, n);
 }
 
 /* A turn while crl_stamp_due(). Slots are given to the NIC first: what comes back finds one. */

@@ -68,8 +68,8 @@ crl_txonly_begin(struct crl_stream *s)
 									 : CRL_BURST_MAX);
 	if (s->opts.own_flow != 0)
 		s->opts.dst_port = (uint16_t)(s->opts.dst_port + s->tx->index);
-	for (k = 0; k < (uint64_t)s->tx_slots * s->tx_stride; k += 2u)
-		crl_st16(b->addr + k, 0);
+	for (k = 0; k < (uint64_t)s->tx_slots * s->tx_stride; k += 8u)
+		crl_st64(b->addr + k, 0);
 	for (i = 0; i < s->tx_slots; i++)
 		crl_txonly_frame(b->addr + (uint64_t)i * s->tx_stride, len, &s->opts, s->tx->mac);
 	s->tx_left = s->opts.tx_frames_max != 0 ? s->opts.tx_frames_max : UINT64_MAX;

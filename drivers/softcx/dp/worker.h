@@ -7,8 +7,8 @@
  * and short frames, events, queues that share a page or a CQ.
  *
  * In reading order: worker.h, worker_send.h (WQEs to frames), worker_steer.h (frames to targets),
- * worker_copy.h (their bytes), worker_receive.h (targets to CQEs), worker_alone.h (what is not plain), worker_turn.h
- * (doorbells, and all of it together).
+ * worker_copy.h (their bytes), worker_receive.h (targets to CQEs), worker_alone.h (what is not
+ * plain), worker_turn.h (doorbells, and all of it together).
  */
 #ifndef SCX_DP_WORKER_H
 #define SCX_DP_WORKER_H

@@ -44,8 +44,9 @@ scx_wcopy(const struct crl_warp *w, struct scx_wpiece *p, uint32_t n, uint32_t c
 				uint32_t c = crl_wide_chunk(&at, lane);
 
 				/* behind the acquire of the doorbell plain loads will do */
-				v[i] = f < n && c < p[f].chunks ? ((const struct scx_16 *)p[f].from)[c]
-								: none;
+				v[i] = f < n && c < p[f].chunks
+					       ? ((const struct scx_16 *)p[f].from)[c]
+					       : none;
 			}
 			at = g;
 			SCX_UNROLL(8)

@@ -195,6 +195,46 @@ scx_wreceive_count(struct scx_worker *k, const struct scx_wrq *q, uint32_t n, ui
 }
 
 /*
+ * Bytes and CQEs of the frames of the lanes in group that have a buffer, take of them. Returns what
+ * they add to the counts, as scx_wsum_of().
+ */
+CRL_FN uint32_t
+scx_wreceive_bytes(const struct crl_warp *w, struct scx_worker *k, const struct scx_wrq *q,
+	struct scx_wlane *x, uint32_t group, uint8_t *const *dst, uint32_t take)
+{
+	CRL_LANE(uint32_t, part);
+	uint32_t chunks;
+
+	CRL_EACH_LANE(w, lane)
+	{
+		struct scx_wpiece *p = &k->piece[crl_rank(group, lane)];
+
+		part[CRL_AT(lane)] = 0;
+		if (dst[CRL_AT(lane)] == NULL)
+			continue;
+		scx_wcopy_head(&x[CRL_AT(lane)], dst[CRL_AT(lane)], p);
+		part[CRL_AT(lane)] = p->chunks;
+	}
+	chunks = crl_warp_max(part);
+	crl_warp_sync();
+	if (chunks != 0)
+		scx_wcopy(w, k->piece, take, chunks);
+	CRL_EACH_LANE(w, lane)
+	{
+		struct scx_wlane *o = &x[CRL_AT(lane)];
+		uint32_t nth = crl_rank(group, lane);
+
+		part[CRL_AT(lane)] = 0;
+		if (dst[CRL_AT(lane)] == NULL)
+			continue;
+		scx_wcopy_tail(o, dst[CRL_AT(lane)], &k->piece[nth]);
+		scx_wreceive_cqe(k, q, o, nth);
+		part[CRL_AT(lane)] = scx_wsum_of(o->f.len, scx_pci_write_tlps(o->f.len));
+	}
+	return crl_warp_sum(part);
+}
+
+/*
  * The frames of the lanes in group, all for the queue that is held. False: nothing was done, for
  * somebody alone must do it.
  */
@@ -203,7 +243,6 @@ scx_wreceive(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, 
 	uint32_t group)
 {
 	uint32_t n = crl_popcount(group), take = q->plain ? scx_wrq_credit(q, n) : n + 1u, sum;
-	uint32_t chunks;
 	CRL_LANE(uint32_t, bad);
 	CRL_LANE(uint32_t, key);
 	CRL_LANE(uint8_t *, dst);
@@ -232,33 +271,7 @@ scx_wreceive(const struct crl_warp *w, struct scx_worker *k, struct scx_wrq *q, 
 	}
 	if (crl_warp_ballot(bad) != 0)
 		return false;
-	CRL_EACH_LANE(w, lane)
-	{
-		struct scx_wpiece *p = &k->piece[crl_rank(group, lane)];
-
-		bad[CRL_AT(lane)] = 0;
-		if (dst[CRL_AT(lane)] == NULL)
-			continue;
-		scx_wcopy_head(&x[CRL_AT(lane)], dst[CRL_AT(lane)], p);
-		bad[CRL_AT(lane)] = p->chunks;
-	}
-	chunks = crl_warp_max(bad);
-	crl_warp_sync();
-	if (chunks != 0)
-		scx_wcopy(w, k->piece, take, chunks);
-	CRL_EACH_LANE(w, lane)
-	{
-		struct scx_wlane *o = &x[CRL_AT(lane)];
-		uint32_t nth = crl_rank(group, lane);
-
-		bad[CRL_AT(lane)] = 0;
-		if (dst[CRL_AT(lane)] == NULL)
-			continue;
-		scx_wcopy_tail(o, dst[CRL_AT(lane)], &k->piece[nth]);
-		scx_wreceive_cqe(k, q, o, nth);
-		bad[CRL_AT(lane)] = scx_wsum_of(o->f.len, scx_pci_write_tlps(o->f.len));
-	}
-	sum = crl_warp_sum(bad);
+	sum = scx_wreceive_bytes(w, k, q, x, group, dst, take);
 	key[0] = crl_warp_get32(key, crl_lowest(group));
 	crl_warp_sync();
 	if (crl_warp_first())

@@ -99,6 +99,25 @@ modes()
 		fail "pingpong2: $(tail -n 3 "$T/pingpong2.log")"
 }
 
+# Two and four engines in one process share the queues; each frame is checked, none is lost.
+engines()
+{
+	local n EALOPT=(--lcores '0@0,1@1,2@0,3@1,4@0' --no-huge -m 256 --no-shconf --file-prefix crl)
+
+	for n in 2 4; do
+		crl engines$n --forward-mode=stamp --rxq=6 --txq=6 --rxd=256 --txd=256 --in-flight=32 \
+			--nb-cores=4 --engines=$n --duration=0.5 --json="$T/engines$n.json"
+		good_end engines$n
+		is "$n engines: torn or out of place" \
+			"$(json "$T/engines$n.json" 'sum(q["torn"] + q["out_of_place"] for q in p["queues"])')" 0
+		is "$n engines: every queue has packets" \
+			"$(json "$T/engines$n.json" 'min(q["rx_packets"] for q in p["queues"]) > 32')" True
+		is "$n engines: lcores" \
+			"$(json "$T/engines$n.json" 'len({q["lcore"] for q in p["queues"]})')" 4
+		is "$n engines: lost" "$(json "$T/engines$n.json" 'p["rx_missed"]')" 0
+	done
+}
+
 # Frames that do not fit into the buffers: the NIC stops the queue, and it is told of in words.
 queue_error()
 {
@@ -306,6 +325,7 @@ same_shapes()
 }
 
 modes
+engines
 queue_error
 wire
 counts
