@@ -57,12 +57,15 @@ CRL_FN enum crl_st
 crl_txonly_begin(struct crl_stream *s)
 {
 	const struct crl_txbuf *b = &s->tx->txbuf;
-	uint32_t len = crl_txonly_len(&s->opts), i;
+	uint32_t len, i;
 	uint64_t k;
 
+	if (s->opts.txpkts_nr == 0 || s->opts.txpkts_nr > CRL_TXPKTS_MAX)
+		return CRL_INVALID;
+	len = crl_txonly_len(&s->opts);
 	s->tx_stride = (len + CRL_TXONLY_ALIGN - 1u) & ~(CRL_TXONLY_ALIGN - 1u);
-	if (s->opts.txpkts_nr == 0 || s->opts.txpkts_nr > CRL_TXPKTS_MAX || b->addr == NULL ||
-		s->opts.txpkts[0] < CRL_TXONLY_HDR_BYTES || s->tx_stride > b->bytes)
+	if (b->addr == NULL || s->opts.txpkts[0] < CRL_TXONLY_HDR_BYTES ||
+		s->tx_stride > b->bytes)
 		return CRL_INVALID;
 	s->tx_slots = (uint32_t)(b->bytes / s->tx_stride < CRL_BURST_MAX ? b->bytes / s->tx_stride
 									 : CRL_BURST_MAX);

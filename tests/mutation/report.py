@@ -47,10 +47,26 @@ def killed_before(here):
     return set(re.findall(r"^killed: (.*)$", newest(here), re.MULTILINE))
 
 
-def hints(here):
-    """Which tests killed in which function, from the newest report: {(path, function, test): kills}."""
+def killed_in(paths):
+    """Of those reports: {name: a test that killed in that function}."""
     found = {}
-    for path, name, by in re.findall(r"^function (\S+?):(\S+) .*?: (.*)$", newest(here), re.MULTILINE):
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        by = {(p, f): t for p, f, t in re.findall(r"^function (\S+?):(\S+) .*?: (.*) \d+$", text, re.MULTILINE)}
+        for name in re.findall(r"^killed: (.*)$", text, re.MULTILINE):
+            tests = by.get(tuple(name.split(":")[:2]), "")
+            found[name] = re.split(r" \d+, ", tests)[0]
+    return found
+
+
+def hints(here, *more):
+    """Which tests killed in which function, from the newest report and more: {(path, function, test): kills}."""
+    found, text = {}, newest(here)
+    for path in more:
+        with open(path, encoding="utf-8") as file:
+            text += file.read()
+    for path, name, by in re.findall(r"^function (\S+?):(\S+) .*?: (.*)$", text, re.MULTILINE):
         for test, count in re.findall(r"([^,]+?) (\d+)(?:, |$)", by):
             found[path, name, test] = int(count)
             found[path, test] = found.get((path, test), 0) + int(count)
@@ -99,8 +115,10 @@ def _head(root, args, made, chosen, shift, count, seconds):
     yield f"date      {time.strftime('%Y-%m-%d %H:%M')}"
     yield (f"runtime   {seconds:.0f} s, {args.jobs} at a time, {os.cpu_count()} processors, load "
            f"{os.getloadavg()[1]:.1f} at its end")
-    ran = len(shift.done) - count["undecided"]
-    yield f"mutants   {len(made)} there are, {len(chosen)} chosen, {ran} run, seed {args.seed}"
+    if args.after:
+        yield f"after     {len(args.carried)} of these were killed in the runs before, which are below"
+    ran = len(shift.done) - len(args.carried) - count["undecided"]
+    yield f"mutants   {len(made)} there are, {len(chosen) + len(args.carried)} chosen, {ran} run, seed {args.seed}"
     yield (f"          {count['stillborn']} do not compile, {count['same code']} are the same machine code, "
            f"{count['undecided']} undecided when time was up")
     yield f"counted   {counted}: {count['killed']} killed, {count['survived']} survived"
@@ -125,6 +143,9 @@ def finish(here, root, args, made, chosen, shift, seconds):
         for mutant, verdict, _ in sorted(shift.done, key=lambda d: d[0].name):
             if verdict == "survived":
                 lines += [f"survived: {mutant.name}", f"          {known.get(mutant.name, 'not listed')}"]
+        for path in args.after:
+            with open(path, encoding="utf-8") as file:
+                lines += ["", "before:"] + ["    " + line for line in file.read().split("\n\n")[0].splitlines()]
         lines += [""] + sorted(f"killed: {m.name}" for m, verdict, _ in shift.done if verdict == "killed")
         with open(args.report, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")

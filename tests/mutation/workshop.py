@@ -14,7 +14,7 @@ import subprocess
 import time
 
 # Of the end-to-end suites only those that are about queues and their driver, and seconds long.
-WIDE = re.compile(r"mlx5 .*|golden_netmlx5|carillon_(ports|testpmd.*)|gpu_queue|gpudev")
+WIDE = re.compile(r"mlx5 .*|golden_netmlx5|carillon_(ports|testpmd_errors)|gpu_queue|gpudev")
 # Of other programs, what is run a second time in another way, and the software NIC's own.
 NOT_OURS = re.compile("_remote$|^fuzz|^doctor|^front_pci|^cuda|^scx|^arm64|^dp_|^fw_|^testpmd")
 SUITES = ("unit", "fail", "order", "golden", "e2e")

@@ -199,7 +199,7 @@ counted_flows(void **state)
 	n.arg = &w;
 	s.opts.flows = 10;
 	s.opts.tx_frames_max = 100;
-	crl_flowgen_turn(&s);
+	assert_int_equal(crl_flowgen_turn(&s), CRL_TURN_BUSY);
 	assert_int_equal(s.txc.packets, 8);
 	waits = s.txc.full_waits; /* a warp, which posts in groups, has met the end already */
 	crl_flowgen_turn(&s);
@@ -213,6 +213,7 @@ counted_flows(void **state)
 	assert_int_equal(w.frames, 100);
 	assert_int_equal(s.txc.packets, 100);
 	assert_int_equal(s.txc.bytes, 6000);
+	assert_int_equal(crl_flowgen_turn(&s), CRL_TURN_IDLE);
 	fake_close(&n);
 }
 
@@ -321,10 +322,35 @@ round_trips(void **state)
 		assert_int_equal(p.len, 101);
 		back(&p, 0);
 	}
+	assert_int_equal(crl_pingpong_turn(&s), CRL_TURN_BUSY);
 	turns(&s, &n, 2);
+	assert_int_equal(crl_pingpong_turn(&s), CRL_TURN_IDLE);
+	assert_int_equal(s.txc.packets, 201);
+	assert_int_equal(s.txc.bytes, 201 * 101);
 	assert_int_equal(s.rtt.count, 200);
 	assert_true(s.rtt.min_ns <= s.rtt.max_ns && s.rtt.sum_ns >= 200 * s.rtt.min_ns);
 	assert_int_equal(s.rxc.errors + s.rxc.dropped + s.txc.dropped, 0);
+	fake_close(&n);
+}
+
+static void
+ping_begins(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+
+	fake_open(&n, 4, 4, 256, false);
+	stream_open(&s, &n);
+	s.opts.txpkts[0] = 64;
+	assert_int_equal(crl_pingpong_begin(&s), CRL_OK);
+	n.q.txbuf.addr = NULL;
+	assert_int_equal(crl_pingpong_begin(&s), CRL_INVALID);
+	n.q.txbuf.addr = n.txmem;
+	s.opts.txpkts[0] = CRL_PINGPONG_BYTES - 1;
+	assert_int_equal(crl_pingpong_begin(&s), CRL_INVALID);
+	s.opts.txpkts[0] = 64;
+	n.q.txbuf.bytes = 63;
+	assert_int_equal(crl_pingpong_begin(&s), CRL_INVALID);
 	fake_close(&n);
 }
 
@@ -416,6 +442,7 @@ main(void)
 		cmocka_unit_test(far_flow),
 		cmocka_unit_test(flow_slots),
 		cmocka_unit_test(round_trips),
+		cmocka_unit_test(ping_begins),
 		cmocka_unit_test(wrong_late_and_lost),
 		cmocka_unit_test(refused),
 	};

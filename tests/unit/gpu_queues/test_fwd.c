@@ -266,6 +266,26 @@ rxonly(void **state)
 	fake_close(&n);
 }
 
+/* A fragment has no checksum of layer 4 to be wrong, nor has what has no layer 4. */
+static void
+bad_checksums(void **state)
+{
+	const uint8_t ip4 = CRL_CQE_L3_IPV4 << CRL_CQE_L3_SHIFT, l4 = 1u << CRL_CQE_L4_SHIFT;
+	struct crl_pkt pkt = {.types = ip4 | l4, .csum_ok = CRL_CQE_L3_OK | CRL_CQE_L4_OK};
+
+	assert_false(crl_fwd_csum_bad(&pkt));
+	pkt.csum_ok = CRL_CQE_L3_OK;
+	assert_true(crl_fwd_csum_bad(&pkt));
+	pkt.types = ip4 | l4 | CRL_CQE_IP_FRAG;
+	assert_false(crl_fwd_csum_bad(&pkt));
+	pkt.types = ip4;
+	assert_false(crl_fwd_csum_bad(&pkt));
+	pkt.csum_ok = CRL_CQE_L4_OK;
+	assert_true(crl_fwd_csum_bad(&pkt));
+	pkt.types = l4;
+	assert_false(crl_fwd_csum_bad(&pkt));
+}
+
 int
 main(void)
 {
@@ -277,6 +297,7 @@ main(void)
 		cmocka_unit_test(drops_between),
 		cmocka_unit_test(macswap),
 		cmocka_unit_test(rxonly),
+		cmocka_unit_test(bad_checksums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,34 @@ stale_abi(void **state)
 	fake_close(&n);
 }
 
+/* One side's queue alone is another ABI's. */
+static void
+stale_side(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic rx, tx;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct fake_nic *stale = i == 0 ? &rx : &tx;
+
+		fake_open(&rx, 4, 4, 128, false);
+		fake_open(&tx, 4, 4, 128, false);
+		stale->q.abi = CRL_DEV_ABI - 1;
+		memset(&s, 0, sizeof(s));
+		s.rx = &rx.q;
+		s.tx = &tx.q;
+		s.ctl = &rx.ctl;
+		assert_false(crl_stream_begin(&s));
+		assert_int_equal(s.mode, CRL_MODE_LEFT);
+		assert_int_equal(rx.ctl.done, 1);
+		assert_int_equal(stale->error[0].kind, CRL_QERR_ABI);
+		assert_int_equal(stale->error[0].is_rx, i == 0);
+		assert_int_equal((i == 0 ? &tx : &rx)->error[0].seq, 0);
+		fake_close(&rx);
+		fake_close(&tx);
+	}
+}
+
 int
 main(void)
 {
@@ -286,6 +314,7 @@ main(void)
 		cmocka_unit_test(receive_only_fails),
 		cmocka_unit_test(rearm_waits_for_sends),
 		cmocka_unit_test(stale_abi),
+		cmocka_unit_test(stale_side),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,13 +273,51 @@ nop(void **state)
 	assert_int_equal(n.q.sq.wqe[64], 0xee);
 	assert_memory_equal(
 		n.q.sq.wqe + 14 * 64, "\x00\x00\x0e\x00\x00\x12\x34\x0c\x00\x00\x00\x08", 12);
-	assert_int_equal(n.q.sq.wqe[63], 0); /* round the end, zeroed */
+	for (uint32_t i = 16; i < 3 * 64; i++) /* round the end, zeroed */
+		assert_int_equal(n.q.sq.wqe[(14 * 64 + i) % (16 * 64)], 0);
 	crl_sq_ring(&n.q.sq);
 	assert_true(fake_doorbell(&n));
 	assert_int_equal(fake_send(&n, 2), 1);
 	assert_int_equal(n.frames, 0);
 	assert_true(n.q.sq.end[14] == 17);
 	fake_close(&n);
+}
+
+/* What is reserved in an Ethernet segment is zero, whatever the flags. */
+static void
+eth_segment(void **state)
+{
+	struct crl_seg s = crl_seg_eth(CRL_ETH_L3_CSUM | CRL_ETH_L4_CSUM);
+	uint8_t want[16] = {0};
+
+	want[4] = CRL_ETH_L3_CSUM | CRL_ETH_L4_CSUM;
+	assert_memory_equal(s.q, want, sizeof(want));
+	s = crl_seg_eth(0x100);
+	want[4] = 0;
+	assert_memory_equal(s.q, want, sizeof(want));
+}
+
+/* As many as the count of segments has room for, to the last one. */
+static void
+empw_to_the_brim(void **state)
+{
+	struct crl_piece frame[CRL_EMPW_FRAMES_MAX];
+	struct crl_sq sq = {.flags = CRL_SQ_EMPW, .inline_max = 972};
+	uint32_t i, ds = 0;
+
+	for (i = 0; i < CRL_EMPW_FRAMES_MAX; i++)
+		frame[i] = (struct crl_piece){NULL, 0, 60, 0}; /* four segments inlined, each */
+	assert_int_equal(crl_empw_fit(&sq, frame, CRL_EMPW_FRAMES_MAX, 64, &ds), 15);
+	assert_int_equal(ds, 62);
+	frame[15].len = 12; /* one */
+	assert_int_equal(crl_empw_segs(12, 972), 1);
+	assert_int_equal(crl_empw_fit(&sq, frame, CRL_EMPW_FRAMES_MAX, 64, &ds), 16);
+	assert_int_equal(ds, 63);
+	assert_int_equal(crl_empw_fit(&sq, frame, CRL_EMPW_FRAMES_MAX, 16, &ds), 16);
+	assert_int_equal(crl_empw_fit(&sq, frame, CRL_EMPW_FRAMES_MAX, 15, &ds), 14);
+	assert_int_equal(ds, 58);
+	sq.flags = 0;
+	assert_int_equal(crl_empw_fit(&sq, frame, CRL_EMPW_FRAMES_MAX, 64, &ds), 0);
 }
 
 int
@@ -294,6 +332,8 @@ main(void)
 		cmocka_unit_test(doorbell),
 		cmocka_unit_test(signalling),
 		cmocka_unit_test(nop),
+		cmocka_unit_test(eth_segment),
+		cmocka_unit_test(empw_to_the_brim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,29 @@ error_cqe(void **state)
 	fake_close(&n);
 }
 
+/* A CQE for the middle of a WQE, or for one that nobody posted, is told with its index. */
+static void
+odd_counter(void **state)
+{
+	struct crl_sq_share sh;
+	struct fake_nic n;
+	uint64_t pi = 0, cookie[8];
+	uint32_t nr;
+
+	fake_open(&n, 3, 3, 64, false);
+	crl_share_init(&sh, &n.q.sq);
+	crl_share_reserve(&sh, &n.q.sq, 3, &pi);
+	crl_share_enter(&sh, &n.q.sq, n.error, pi, 3, 0);
+	crl_sq_put_nop(&n.q.sq, pi, 3, true, 9);
+	crl_share_leave(&sh, &n.q.sq, 3, true);
+	fake_cqe(&n, false, CRL_CQE_REQ, 1, 0);
+	assert_int_equal(crl_share_poll(&sh, &n.q.sq, n.error, cookie, 8, &nr), CRL_FAILED);
+	assert_int_equal(nr, 0);
+	assert_int_equal(n.error[0].kind, CRL_QERR_COUNTER);
+	assert_int_equal(n.error[0].wqe, 1);
+	fake_close(&n);
+}
+
 /* ---- Threads ---- */
 
 struct stress {
@@ -294,6 +317,7 @@ main(void)
 		cmocka_unit_test(seats),
 		cmocka_unit_test(lost_turn),
 		cmocka_unit_test(error_cqe),
+		cmocka_unit_test(odd_counter),
 		cmocka_unit_test(exactly_once),
 	};
 

@@ -145,6 +145,48 @@ txpkts(void **state)
 	assert_int_equal(crl_txonly_len(&o), 65727);
 }
 
+/* What begin refuses, one thing at a time, whoever checked before. */
+static void
+begin_refuses(void **state)
+{
+	struct crl_stream good, s;
+	struct fake_nic n;
+
+	fake_open(&n, 4, 4, 128, false);
+	memset(&good, 0, sizeof(good));
+	good.rx = good.tx = &n.q;
+	good.ctl = &n.ctl;
+	good.burst = 32;
+	crl_engine_opts_default(&good.opts);
+	s = good;
+	assert_int_equal(crl_txonly_begin(&s), CRL_OK);
+	assert_int_equal(s.tx_slots, CRL_BURST_MAX);
+	s = good;
+	s.opts.txpkts_nr = 0;
+	assert_int_equal(crl_txonly_begin(&s), CRL_INVALID);
+	s = good;
+	s.opts.txpkts_nr = CRL_TXPKTS_MAX + 1;
+	assert_int_equal(crl_txonly_begin(&s), CRL_INVALID);
+	s = good;
+	s.opts.txpkts[0] = CRL_TXONLY_HDR_BYTES - 1;
+	assert_int_equal(crl_txonly_begin(&s), CRL_INVALID);
+	s = good;
+	n.q.txbuf.bytes = 63;
+	assert_int_equal(crl_txonly_begin(&s), CRL_INVALID);
+	/* Two frames' room, and not a byte behind it. */
+	memset(n.txmem, 0xee, 65536);
+	n.q.txbuf.bytes = 128 + 63;
+	assert_int_equal(crl_txonly_begin(&s), CRL_OK);
+	assert_int_equal(s.tx_slots, 2);
+	assert_int_equal(n.txmem[127], 0);
+	for (uint32_t i = 128; i < 65536; i++)
+		assert_int_equal(n.txmem[i], 0xee);
+	n.q.txbuf.bytes = 65536;
+	n.q.txbuf.addr = NULL;
+	assert_int_equal(crl_txonly_begin(&s), CRL_INVALID);
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -152,6 +194,7 @@ main(void)
 		cmocka_unit_test(frames),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(txpkts),
+		cmocka_unit_test(begin_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
