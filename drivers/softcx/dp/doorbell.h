@@ -95,7 +95,9 @@ scx_sq_sample(struct scx_dp *dp, struct scx_sq *sq)
 		scx_sq_record_overrun(dp, sq, rec);
 		return;
 	}
-	scx_look_ring(dp, &sq->q.ring, sq->q.log_depth, SCX_WQEBB_LOG, sq->pi, rec);
+	/* A record that goes back posts nothing; there is no distance to pull. */
+	if (SCX_LIKELY((uint16_t)(rec - sq->ci) > (uint16_t)(sq->pi - sq->ci)))
+		scx_look_ring(dp, &sq->q.ring, sq->q.log_depth, SCX_WQEBB_LOG, sq->pi, rec);
 	sq->pi = rec;
 	scx_run_push(dp, sq);
 	scx_sq_prefetch(sq);

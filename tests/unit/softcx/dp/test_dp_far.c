@@ -154,12 +154,59 @@ commands(void **state)
 	rig_port_teardown(&port);
 }
 
+static unsigned
+takes_none(struct scx_wire *w, const struct scx_frame *f, unsigned nr)
+{
+	(void)w;
+	(void)f;
+	(void)nr;
+	return 0;
+}
+
+static unsigned
+has_none(struct scx_wire *w, struct scx_frame *f, unsigned nr)
+{
+	return takes_none(w, f, nr);
+}
+
+/* A record that is taken back while WQEs wait: nothing beside the ring is pulled. */
+static void
+record_back(void **state)
+{
+	static const struct scx_wire_ops ops = {
+		.name = "full", .send = takes_none, .recv = has_none};
+	struct scx_wire w = {.ops = &ops};
+	struct rig_port *f;
+	uint32_t back, i;
+	void *port;
+
+	for (back = 1; back <= 60; back += 59) {
+		setenv("RIG_COPY", "5", 1);
+		assert_int_equal(rig_port_setup(&port), 0);
+		f = port;
+		for (uint32_t turn = 0; turn < 3; turn++) {
+			for (i = 0; i < 60 && turn < 2; i++)
+				rig_send(&f->sq, 0, LEN, 2, 0);
+			f->sq.pi = (uint16_t)(f->sq.pi - (turn == 2 ? back : 0));
+			rig_ring(f->r, &f->sq);
+			for (i = 0; i < 8; i++)
+				scx_dp_step(f->r->dp, &w, 64);
+		}
+		rig_step(f->r, NULL);
+		for (i = 0; i < 120 - back; i++)
+			assert_non_null(rig_cqe(&f->tx_cq));
+		assert_null(rig_cqe(&f->tx_cq));
+		rig_port_teardown(&port);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between_words),
 		cmocka_unit_test(commands),
+		cmocka_unit_test(record_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
