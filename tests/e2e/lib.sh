@@ -6,6 +6,7 @@
 #
 # The programs under test are never changed: they are the distribution's, run under `softcx run`.
 # Environment: SOFTCX (the program softcx), CRL_E2E=full (longer lists; default: short), CRL_SEED,
+# CRL_SLOW (all waits this many times as long, for programs under sanitizers; default: 1),
 # CRL_NIC_STEP (who steps the software ConnectX: cpu, remote or gpu; default: cpu).
 
 set -u
@@ -97,7 +98,7 @@ e2e_end()
 # wait_for SECONDS COMMAND...: 1 if the command did not succeed in that time
 wait_for()
 {
-	local end=$((SECONDS + $1 + 1))
+	local end=$((SECONDS + $1 * ${CRL_SLOW:-1} + 1))
 
 	shift
 	until "$@"; do

@@ -23,7 +23,7 @@ pings()
 	local target=$1 count=$2 out
 
 	shift 2
-	out=$(timeout 20 ip netns exec peer ping -q -n -c "$count" -W 2 "$@" "$target" 2>&1)
+	out=$(timeout $((20 * ${CRL_SLOW:-1})) ip netns exec peer ping -q -n -c "$count" -W 2 "$@" "$target" 2>&1)
 	if grep -qE 'duplicates|errors|wrong|corrupted' <<<"$out"; then
 		fail "ping $* $target: $out"
 	elif ! grep -q "$count packets transmitted, $count received.* 0% packet loss" <<<"$out"; then
