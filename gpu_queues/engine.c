@@ -223,7 +223,7 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 	int (*start)(const char *, int, struct crl_stream *const *, uint32_t, uint32_t,
 		struct crl_cuda_run **, struct crl_err *);
 	int (*facts)(const char *, int, struct crl_cuda_facts *);
-	uint32_t (*abi)(void);
+	uint32_t (*abi)(void), (*layout)(void);
 	int rc;
 
 	run->cuda_lib = dlopen(CRL_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -233,13 +233,19 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 			"no CUDA kernels: %s", dlerror());
 	*(void **)&abi = dlsym(run->cuda_lib, "crl_cuda_abi");
 	*(void **)&facts = dlsym(run->cuda_lib, "crl_cuda_facts");
+	*(void **)&layout = dlsym(run->cuda_lib, "crl_cuda_layout");
 	*(void **)&start = dlsym(run->cuda_lib, "crl_cuda_start");
 	*(void **)&run->cuda_stop = dlsym(run->cuda_lib, "crl_cuda_stop");
 	*(void **)&run->cuda_park = dlsym(run->cuda_lib, "crl_cuda_park");
 	*(void **)&run->cuda_resume = dlsym(run->cuda_lib, "crl_cuda_resume");
-	if (!abi || !facts || !start || !run->cuda_stop || !run->cuda_park || !run->cuda_resume)
+	if (!abi || !layout || !facts || !start || !run->cuda_stop || !run->cuda_park ||
+		!run->cuda_resume)
 		return crl_err_set(err, -ENOSYS, STEP, "install one version of all libraries",
 			CRL_CUDA_LIBRARY " lacks a function");
+	if (layout() != crl_layout())
+		return crl_err_set(err, -EPROTO, STEP, "install one version of all libraries",
+			"structs of layout %08x, and " CRL_CUDA_LIBRARY " has %08x", crl_layout(),
+			layout());
 	if (abi() != CRL_DEV_ABI)
 		return crl_err_set(err, -EPROTO, STEP, "install one version of all libraries",
 			"the queues are of device ABI %u, " CRL_CUDA_LIBRARY " is of ABI %u",
@@ -262,18 +268,18 @@ crl_engine_facts(const struct crl_engine_run *run, struct crl_cuda_facts *facts)
 }
 
 int
-crl_engine_start_as(const struct crl_engine_cfg *cfg, size_t stream_bytes,
+crl_engine_start_as(const struct crl_engine_cfg *cfg, uint32_t layout,
 	struct crl_engine_run **out, struct crl_err *err)
 {
 	struct crl_engine_run *run = NULL;
 	uint32_t i;
 	int rc;
 
-	if (stream_bytes != sizeof(struct crl_stream))
+	if (layout != crl_layout())
 		return crl_err_set(err, -EPROTO, STEP,
 			"compile the program anew, against this library's headers",
-			"the program has streams of %zu bytes, this library of %zu", stream_bytes,
-			sizeof(struct crl_stream));
+			"the program has structs of layout %08x, this library of %08x", layout,
+			crl_layout());
 	rc = check_cfg(cfg, err);
 	if (rc != 0)
 		return rc;

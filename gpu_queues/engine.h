@@ -12,6 +12,7 @@
 #define CRL_ENGINE_H
 
 #include "err.h"
+#include "layout.h"
 #include "stream.h"
 
 #if defined(__cplusplus)
@@ -83,19 +84,19 @@ struct crl_engine_run;
  * Checks everything, then starts. The queues belong to the run until it has stopped.
  *   -EINVAL    an argument, an option, a queue that is not READY or has not the side that is needed
  *   -EPROTO    a queue was filled by a host of another CRL_DEV_ABI, or the program was compiled
- *              with another struct crl_stream; err names both
+ *              with other structs (layout.h); err names both
  *   -EBUSY     one side of a queue is in two streams, or another run has its control words
  *   -ENOSYS    CRL_ON_CUDA and no libcarillon_cuda, or an engine that it does not have
  *   -EAGAIN    no thread could be made;  -ENOMEM
  */
-int crl_engine_start_as(const struct crl_engine_cfg *cfg, size_t stream_bytes,
+int crl_engine_start_as(const struct crl_engine_cfg *cfg, uint32_t layout,
 	struct crl_engine_run **run, struct crl_err *err);
 
-/* A packet function is compiled with the program: it and the library must mean the same struct. */
+/* A packet function is compiled with the program: it and the library must mean the same structs. */
 static inline int
 crl_engine_start(const struct crl_engine_cfg *cfg, struct crl_engine_run **run, struct crl_err *err)
 {
-	return crl_engine_start_as(cfg, sizeof(struct crl_stream), run, err);
+	return crl_engine_start_as(cfg, crl_layout(), run, err);
 }
 
 /*

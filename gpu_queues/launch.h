@@ -19,6 +19,8 @@ struct crl_cuda_run;
 
 /* The CRL_DEV_ABI of the kernels. */
 uint32_t crl_cuda_abi(void);
+/* What crl_layout() is to them. */
+uint32_t crl_cuda_layout(void);
 
 /*
  * Starts engine's kernel on device, one block a stream. The streams and the queues they point to

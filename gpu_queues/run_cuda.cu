@@ -28,6 +28,7 @@
 #include "engines/txonly.h"
 #include "kernel.cuh"
 #include "launch.h"
+#include "layout.h"
 
 #define STEP "start CUDA engine"
 
@@ -228,6 +229,12 @@ extern "C" uint32_t
 crl_cuda_abi(void)
 {
 	return CRL_DEV_ABI;
+}
+
+extern "C" uint32_t
+crl_cuda_layout(void)
+{
+	return crl_layout();
 }
 
 static void (*kernel_find(const char *engine))(struct crl_stream *)
