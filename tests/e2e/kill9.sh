@@ -3,12 +3,20 @@
 #
 # kill -9 at random moments, of softcx and of the program under it: afterwards there is no netdev,
 # no process, no mount and no file that was not there before. What DPDK itself leaves when it is
-# killed (its runtime directory, net_mlx5's socket) is DPDK's. CRL_SEED repeats a run.
+# killed (its runtime directory, net_mlx5's socket) is DPDK's. CRL_SEED repeats a run. The limit of time
+# is the script's own and follows the rounds: a round is a delay of 2.5 s at most and 4 s to settle.
+ROUNDS=12
+case ${CRL_E2E:-} in full) ROUNDS=100 ;; esac
+if [ -z "${KILL9_LIMIT:-}" ]; then
+	export KILL9_LIMIT=$((60 + 8 * ROUNDS))
+	timeout -k 10 "$KILL9_LIMIT" "$0" "$@"
+	RC=$?
+	[ $RC != 124 ] || echo "kill9: $ROUNDS rounds took more than $KILL9_LIMIT s" >&2
+	exit $RC
+fi
 . "$(dirname "$0")/lib.sh"
 e2e_begin dpdk-testpmd ibv_devinfo python3
 
-ROUNDS=12
-full && ROUNDS=100
 RANDOM=$((SEED % 32768))
 note "seed $SEED, $ROUNDS rounds"
 wire_make 1500
