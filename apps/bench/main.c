@@ -3,6 +3,7 @@
  * carillon-bench: what the queues cost, each line with where rings, trigger and NIC step were, the
  * scope of the fences, the clock and the number of samples. See apps/bench/README.md.
  */
+#include "../output.h"
 #include "bench.h"
 
 #include <getopt.h>
@@ -211,6 +212,7 @@ main(int argc, char **argv)
 	size_t which = 0;
 	int c;
 
+	output_watch("carillon-bench");
 	if (argc > 1 && strcmp(argv[1], "plot") == 0)
 		return plot_file(argc, argv);
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../output.h"
 #include "doctor.h"
 
 const char *argp_program_version = "carillon-doctor " DR_VERSION;
@@ -78,6 +79,7 @@ main(int argc, char **argv)
 	struct args a = {0};
 	int status;
 
+	output_watch("carillon-doctor");
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	for (unsigned i = 0; a.list && i < dr_nr_checks; i++)

@@ -134,5 +134,9 @@ main(int argc, char **argv)
 		crl_port_close(port, NULL);
 	if (eal)
 		crl_eal_cleanup(eal, NULL);
+	if (fflush(stdout) != 0) {
+		perror("echo: standard output");
+		return 1;
+	}
 	return ret < 0;
 }

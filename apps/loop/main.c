@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../output.h"
 #include "loop.h"
 
 static const char usage[] =
@@ -241,6 +242,7 @@ main(int argc, char **argv)
 	char err[512] = "";
 	int json = 0, rc;
 
+	output_watch("carillon-loop");
 	options(argc, argv, &cfg, &json);
 	fill(&cfg);
 	rc = crl_loop_run(&cfg, &res, err, sizeof(err));

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../output.h"
 #include "commit.h"
 #include "gpu_queues/mem.h"
 #include "soak.h"
@@ -181,6 +182,7 @@ main(int argc, char **argv)
 	struct crl_err err = {0};
 	char dummy[] = "carillon-soak", *none[] = {dummy, NULL};
 
+	output_watch("carillon-soak");
 	soak_leaks_begin(argv);
 	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
 		soak_options_parse(argc, argv, &soak.opt);

@@ -65,6 +65,7 @@ become_program(const struct run *run, int link, const sigset_t *mask)
 	if (send(link, &word, 1, MSG_NOSIGNAL) != 1 || recv(link, &word, 1, 0) != 1)
 		_exit(RUN_EXIT_FAILED);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	signal(SIGPIPE, run_sigpipe);
 	execv(run->program, run->argv);
 	run_say("%s: %s", run->program, strerror(errno));
 	_exit(errno == ENOENT ? RUN_EXIT_NOT_FOUND : RUN_EXIT_UNFIT);

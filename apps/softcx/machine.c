@@ -118,11 +118,23 @@ run_make_machine(struct run *run)
 	return rc;
 }
 
-bool
-run_device_was_opened(const struct run *run)
+static bool
+mark_is_there(const struct run *run, const char *name)
 {
 	char path[RUN_PATH + 32];
 
-	snprintf(path, sizeof(path), "%s/%s", run->conf.state, SCX_CONF_OPENED);
+	snprintf(path, sizeof(path), "%s/%s", run->conf.state, name);
 	return !access(path, F_OK);
+}
+
+bool
+run_output_was_lost(const struct run *run)
+{
+	return mark_is_there(run, SCX_CONF_LOST);
+}
+
+bool
+run_device_was_opened(const struct run *run)
+{
+	return mark_is_there(run, SCX_CONF_OPENED);
 }

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../output.h"
 #include "softcx_run.h"
+
+void (*run_sigpipe)(int sig);
 
 void
 run_say(const char *fmt, ...)
@@ -40,12 +43,17 @@ cmd_run(int argc, char **argv)
 	rc = run_program(&run);
 	if (!run_device_was_opened(&run))
 		run_say("%s never opened the device", run.argv[0]);
-	return rc;
+	if (!run_output_was_lost(&run))
+		return rc;
+	run_say("log or capture is not whole: see above");
+	return rc != 0 ? rc : RUN_EXIT_FAILED;
 }
 
 int
 main(int argc, char **argv)
 {
+	run_sigpipe = signal(SIGPIPE, SIG_DFL);
+	output_watch("softcx");
 	if (argc > 1 && !strcmp(argv[1], "run"))
 		return cmd_run(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "serve"))

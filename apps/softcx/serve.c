@@ -194,5 +194,7 @@ cmd_serve(int argc, char **argv)
 	rc = scx_serve(&s.cfg, s.socket, &stop);
 	if (rc != 0)
 		run_say("%s: %s", s.socket, strerror(-rc));
-	return rc == 0 ? 0 : 1;
+	if (scx_log_lost())
+		run_say("log or capture is not whole: see above");
+	return rc == 0 && !scx_log_lost() ? 0 : 1;
 }

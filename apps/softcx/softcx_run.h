@@ -45,7 +45,11 @@ int run_find_library(struct run *run, const char *front, const char *lib);
 
 /* machine.c */
 int run_make_machine(struct run *run);
+/* What SIGPIPE did before it was ours: the program gets it so. */
+extern void (*run_sigpipe)(int sig);
 bool run_device_was_opened(const struct run *run);
+/* Lines of its log, or frames of a capture, were not written. */
+bool run_output_was_lost(const struct run *run);
 
 /* netdev.c: inside the new network namespace; caller_ns and caller_sock belong to the one outside.
  */

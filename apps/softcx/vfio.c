@@ -6,6 +6,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ become(const struct run *run)
 		run_say("environment: %s", strerror(errno));
 		return RUN_EXIT_FAILED;
 	}
+	signal(SIGPIPE, run_sigpipe);
 	execv(run->program, run->argv);
 	run_say("%s: %s", run->program, strerror(errno));
 	return errno == ENOENT ? RUN_EXIT_NOT_FOUND : RUN_EXIT_UNFIT;

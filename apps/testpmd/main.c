@@ -4,6 +4,7 @@
  * things: options, EAL, memory, ports, engine, control loop, and all of it back. The main lcore
  * only controls and prints; packets are the engine's.
  */
+#include "../output.h"
 #include "app.h"
 
 #include <errno.h>
@@ -260,6 +261,7 @@ main(int argc, char **argv)
 	int dashes = find_dashes(argc, argv), ret;
 	struct crl_err err = {0}, cleanup = {0};
 
+	output_watch("carillon-testpmd");
 	/* Our own options first: nothing is set up when the user learns of a mistake. */
 	if (crl_tp_options_parse(argc - dashes, argv + dashes, &app.opt, &err) != 0)
 		return complain(&err);

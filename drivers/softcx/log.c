@@ -5,10 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -16,8 +20,85 @@
 #define LOG_FD_MIN 512
 
 static int log_fd = 2;
+static char mark[256]; /* file that says that something was lost; empty: none */
+static bool lost;
 
-int scx_log_open(const char *file)
+void
+scx_log_mark(const char *file)
+{
+	snprintf(mark, sizeof(mark), "%s", file);
+	if (lost)
+		scx_log_lose();
+}
+
+void
+scx_log_lose(void)
+{
+	int fd;
+
+	__atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+	if (!mark[0])
+		return;
+	fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		close(fd);
+}
+
+bool
+scx_log_lost(void)
+{
+	return __atomic_load_n(&lost, __ATOMIC_RELAXED);
+}
+
+/* All n bytes; 0 or an errno. A pipe whose reader has gone must not end the program above us. */
+static int
+put(int fd, const char *line, size_t n)
+{
+	const struct timespec now = {0, 0};
+	sigset_t pipe, before, pending;
+	ssize_t done;
+	int err = 0;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	while (n > 0 && err == 0) {
+		done = write(fd, line, n);
+		if (done > 0) {
+			line += done;
+			n -= (size_t)done;
+		} else if (done == 0 || errno != EINTR) {
+			err = done == 0 ? ENOSPC : errno;
+		}
+	}
+	if (err == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &now); /* ours */
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* A line for the log; when that takes no more, it goes to standard error with all that follow. */
+static void
+put_line(const char *line, size_t n)
+{
+	int fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED), err = put(fd, line, n);
+	char why[160];
+
+	if (err == 0 || fd == 2)
+		return; /* nowhere left to say it */
+	if (__atomic_exchange_n(&log_fd, 2, __ATOMIC_RELAXED) != 2) {
+		snprintf(why, sizeof(why),
+			"softcx: the log takes no more: %s; what follows comes here\n",
+			strerror(err));
+		put(2, why, strlen(why));
+		scx_log_lose();
+	}
+	put(2, line, n);
+}
+
+int
+scx_log_open(const char *file)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	int high;
@@ -33,7 +114,8 @@ int scx_log_open(const char *file)
 	return 0;
 }
 
-void scx_log(const char *who, const char *fmt, ...)
+void
+scx_log(const char *who, const char *fmt, ...)
 {
 	int saved = errno;
 	char line[1024];
@@ -50,13 +132,12 @@ void scx_log(const char *who, const char *fmt, ...)
 	if (n > (int)sizeof(line) - 2)
 		n = sizeof(line) - 2;
 	line[n++] = '\n';
-	if (write(log_fd, line, n) < 0) {
-		/* nowhere left to say it */
-	}
+	put_line(line, (size_t)n);
 	errno = saved;
 }
 
-void scx_log_bytes(const char *who, const void *bytes, size_t n)
+void
+scx_log_bytes(const char *who, const void *bytes, size_t n)
 {
 	const uint8_t *b = bytes;
 

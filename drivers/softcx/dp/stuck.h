@@ -96,6 +96,7 @@ scx_stuck_str(const struct scx_stuck *s, char *buf, size_t bytes)
 {
 	char waiter[40], holder[40], lock[64];
 
+	scx_fence_acquire(); /* pairs with the release of who wrote it, before what */
 	scx_worker_name(s->waiter, waiter, sizeof(waiter));
 	scx_worker_name(s->holder, holder, sizeof(holder));
 	snprintf(lock, sizeof(lock), "the lock of receive queue %u", s->which);

@@ -49,6 +49,7 @@ enum scx_conf_step {
 #define SCX_CONF_PATH	 256u	  /* bytes of a path with its NUL */
 #define SCX_CONF_BYTES	 16384u	  /* bytes of the whole text with its NUL */
 #define SCX_CONF_OPENED	 "opened" /* name of the mark in the state folder */
+#define SCX_CONF_LOST	 "lost"	  /* another: what was to be written was not */
 
 /* The character devices: 231 is InfiniBand's dynamic-looking but fixed major, 192 the first uverbs
  * minor. */

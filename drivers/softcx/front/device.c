@@ -249,6 +249,26 @@ leave_mark(void)
 		close(fd);
 }
 
+/* And the one that it finds if log or capture lost something. */
+static void
+open_log(void)
+{
+	char path[SCX_CONF_PATH + sizeof(SCX_CONF_LOST) + 1];
+	int rc;
+
+	if (conf.state[0]) {
+		snprintf(path, sizeof(path), "%s/%s", conf.state, SCX_CONF_LOST);
+		scx_log_mark(path);
+	}
+	if (!conf.log[0])
+		return;
+	rc = scx_log_open(conf.log);
+	if (rc == 0)
+		return;
+	scx_log(NULL, "log file %s: %s; logging here instead", conf.log, strerror(-rc));
+	scx_log_lose();
+}
+
 static void bring_down(void);
 
 static int
@@ -270,12 +290,7 @@ bring_up(void)
 			sysconf(_SC_PAGESIZE));
 		return -ENODEV;
 	}
-	if (conf.log[0]) {
-		rc = scx_log_open(conf.log);
-		if (rc)
-			scx_log(NULL, "log file %s: %s; logging here instead", conf.log,
-				strerror(-rc));
-	}
+	open_log();
 	leave_mark();
 	for (unsigned i = 0; i < conf.nr_ports; i++) {
 		rc = dev_create(i, &cable_end);

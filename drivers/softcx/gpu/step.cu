@@ -139,18 +139,6 @@ workers_wanted(const struct cuda_step *c)
 	return n < WORKERS ? n : WORKERS;
 }
 
-/* A worker of its crew waited in vain; nothing is launched after that. */
-static bool
-stuck(struct cuda_step *c)
-{
-	if (!scx_is_stuck(&c->step.remote->stuck))
-		return false;
-	scx_fence_acquire(); /* pairs with the step's release before it said so */
-	c->error = cudaErrorUnknown;
-	scx_stuck_str(&c->step.remote->stuck, c->why, sizeof(c->why));
-	return true;
-}
-
 static int
 step_keep(void *arg)
 {
@@ -165,8 +153,13 @@ step_keep(void *arg)
 		e = cudaStreamQuery(c->stream);
 	if (e == cudaErrorNotReady)
 		return 0;
-	if (fail(c, e, "the kernel") != cudaSuccess || stuck(c))
+	if (fail(c, e, "the kernel") != cudaSuccess)
 		return -EIO;
+	if (scx_is_stuck(&c->step.remote->stuck)) { /* nothing is launched after that */
+		c->error = cudaErrorUnknown;
+		scx_stuck_str(&c->step.remote->stuck, c->why, sizeof(c->why));
+		return -EIO;
+	}
 	if (workers_wanted(c) != c->workers) {
 		c->workers = workers_wanted(c);
 		crew_kernel<<<1, 1, 0, c->stream>>>(c->crew, c->workers);

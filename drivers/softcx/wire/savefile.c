@@ -75,6 +75,7 @@ hand_over(struct scx_savefile *s)
 	/* after a failed write libpcap drops records silently and flushes nothing, successfully */
 	if (s->pending && (s->lib->dump_flush(s->to) || ferror(s->lib->dump_file(s->to)))) {
 		scx_log("pcap", "the capture file takes no more: %s", strerror(errno));
+		scx_log_lose();
 		s->pending = 0; /* lost: closing does not come here again */
 		scx_savefile_close(s);
 		return;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a program prints is what it is for: where standard output takes no more (a full disk, a pipe
+ * whose reader has gone), the program says so and does not exit with 0. For main(), before all
+ * else; a library never does this.
+ */
+#ifndef APPS_OUTPUT_H
+#define APPS_OUTPUT_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *output_program;
+
+/* The last of the handlers: nothing comes after it that its _exit() would leave out. */
+static inline void
+output_end(void)
+{
+	bool failed = ferror(stdout) != 0;
+
+	errno = 0;
+	if (failed) {
+		clearerr(stdout); /* why is forgotten: it will most likely fail so again */
+		putchar('\n');
+	}
+	if (fflush(stdout) == 0 && !failed)
+		return;
+	fprintf(stderr, "%s: standard output: %s\n", output_program,
+		errno != 0 ? strerror(errno) : "it took not all that was written");
+	_exit(EXIT_FAILURE);
+}
+
+static inline void
+output_watch(const char *program)
+{
+	output_program = program;
+	signal(SIGPIPE, SIG_IGN); /* an error instead, for which output_end() has words */
+	atexit(output_end);
+}
+
+#endif /* APPS_OUTPUT_H */
