@@ -169,13 +169,24 @@ has_none(struct scx_wire *w, struct scx_frame *f, unsigned nr)
 	return takes_none(w, f, nr);
 }
 
-/* A record that is taken back while WQEs wait: nothing beside the ring is pulled. */
+static const struct scx_copy *engine;
+
+/* Nothing is pulled that is larger than a CQ, the largest ring here. */
+static void
+small_pull(void *arg, void *p, size_t bytes)
+{
+	assert_true(bytes <= 256u * 64u);
+	engine->pull(arg, p, bytes);
+}
+
+/* A record that is taken back while WQEs wait: those before it are sent; the ring has an end. */
 static void
 record_back(void **state)
 {
 	static const struct scx_wire_ops ops = {
 		.name = "full", .send = takes_none, .recv = has_none};
 	struct scx_wire w = {.ops = &ops};
+	struct scx_copy watched;
 	struct rig_port *f;
 	uint32_t back, i;
 	void *port;
@@ -184,6 +195,10 @@ record_back(void **state)
 		setenv("RIG_COPY", "5", 1);
 		assert_int_equal(rig_port_setup(&port), 0);
 		f = port;
+		engine = scx_far_copy(f->r->far);
+		watched = *engine;
+		watched.pull = small_pull;
+		scx_dp_copy(f->r->dp, &watched);
 		for (uint32_t turn = 0; turn < 3; turn++) {
 			for (i = 0; i < 60 && turn < 2; i++)
 				rig_send(&f->sq, 0, LEN, 2, 0);
