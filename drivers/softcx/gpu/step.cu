@@ -23,6 +23,7 @@
 #include "../dp/dp_all.h"
 #include "../step.h"
 #include "mover.h"
+#include "peers.h"
 
 #define SLICE_NS    2000000u /* a fifth of what an engine may take to stop */
 #define ALIVE_NS    10000000000ull
@@ -368,33 +369,6 @@ cuda_holds(const void *addr)
 	return e == cudaSuccess && a.type == cudaMemoryTypeDevice;
 }
 
-/* One way. That it was so before is as good. */
-static bool
-reach(int from, int to)
-{
-	int can = 0;
-	cudaError_t e = cudaDeviceCanAccessPeer(&can, from, to);
-
-	if (e == cudaSuccess && can)
-		e = cudaSetDevice(from);
-	if (e == cudaSuccess && can)
-		e = cudaDeviceEnablePeerAccess(to, 0);
-	cudaGetLastError();
-	return can && (e == cudaSuccess || e == cudaErrorPeerAccessAlreadyEnabled);
-}
-
-static int
-cuda_peers(int a, int b)
-{
-	int before = 0;
-	bool both;
-
-	cudaGetDevice(&before);
-	both = reach(a, b) && reach(b, a);
-	cudaSetDevice(before);
-	return both ? 0 : -ENOTSUP;
-}
-
 extern "C" __attribute__((visibility("default"))) const struct scx_cuda scx_cuda = {
-	SCX_CUDA_ABI, cuda_step_new, cuda_uar, cuda_pin, cuda_unpin, cuda_holds, cuda_peers,
-	scx_mover_cuda};
+	SCX_CUDA_ABI, cuda_step_new, cuda_uar, cuda_pin, cuda_unpin, cuda_holds,
+	scx_peers_cuda, scx_mover_cuda};
