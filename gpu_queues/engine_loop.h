@@ -146,8 +146,9 @@ crl_stream_is_out(const struct crl_stream *s)
 }
 
 /*
- * First act of a runner. False: the queues were filled by a host with another ABI, which the
- * mailbox says, and the stream must not be turned.
+ * First act of a runner, the first of a stream or one after a runner that let go of the processor.
+ * False: the queues were filled by a host with another ABI, which the mailbox says, and the stream
+ * must not be turned.
  */
 CRL_FN bool
 crl_stream_begin(struct crl_stream *s)
@@ -155,6 +156,7 @@ crl_stream_begin(struct crl_stream *s)
 	struct crl_queue_dev *q = s->rx && s->rx->abi != CRL_DEV_ABI ? s->rx : s->tx;
 
 	crl_st32(&s->ctl->abi, CRL_DEV_ABI);
+	s->park = CRL_PARK_NOT; /* a runner before may have been told to leave; this one looks */
 	if (!q || q->abi == CRL_DEV_ABI)
 		return true;
 	crl_qerror_put(q->error, CRL_QERR_ABI, q == s->rx, 0, q->abi, NULL, NULL);

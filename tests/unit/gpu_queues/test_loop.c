@@ -78,6 +78,45 @@ park_and_stop(void **state)
 	fake_close(&n);
 }
 
+/* What a kernel does: out of its loop where told to leave, and a new one where told to go on. */
+static void
+leave_and_begin_again(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+	uint32_t i, again;
+
+	(void)state;
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	turn(&s, 1); /* posts the buffers */
+	for (again = 1; again <= 3; again++) {
+		n.ctl.park = CRL_PARK_LEAVE;
+		for (i = 0; i < 1000 && !crl_stream_is_out(&s); i++)
+			turn(&s, 1);
+		assert_true(crl_stream_is_out(&s));
+		assert_int_equal(n.ctl.parked, 1);
+		make_frame(f, again);
+		assert_true(fake_receive(&n, f, 64));
+		/* told to leave yet: the next runner leaves as well, and touches nothing */
+		assert_true(crl_stream_begin(&s));
+		assert_false(crl_stream_is_out(&s));
+		turn(&s, 1);
+		assert_true(crl_stream_is_out(&s));
+		assert_int_equal(s.rxc.packets, again - 1);
+		n.ctl.park = CRL_PARK_NOT;
+		assert_true(crl_stream_begin(&s));
+		for (i = 0; i < 1000 && !crl_stream_is_out(&s) && s.rxc.packets < again; i++)
+			turn(&s, 1);
+		assert_int_equal(s.rxc.packets, again);
+		assert_int_equal(n.ctl.parked, 0);
+		fake_doorbell(&n);
+		fake_send(&n, 1);
+	}
+	fake_close(&n);
+}
+
 /* A NIC that never completes: the stream leaves after its bound, not before. */
 static void
 stop_is_bounded(void **state)
@@ -308,6 +347,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(park_and_stop),
+		cmocka_unit_test(leave_and_begin_again),
 		cmocka_unit_test(stop_is_bounded),
 		cmocka_unit_test(fail_and_rearm),
 		cmocka_unit_test(receive_side_fails),
