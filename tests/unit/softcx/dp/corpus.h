@@ -14,7 +14,8 @@
 struct corpus {
 	char id[32], reporter[8], link[160];
 	int index; /* -1: not said */
-	uint8_t cqe[64], wqe[CORPUS_WQE_MAX];
+	_Alignas(64) uint8_t cqe[64]; /* as in a ring: they are read as what they are */
+	_Alignas(64) uint8_t wqe[CORPUS_WQE_MAX];
 	int has_cqe;
 	uint32_t wqe_bytes;
 	char fields[160]; /* of a line "wqesays", with a blank before each */
