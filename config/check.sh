@@ -99,7 +99,8 @@ else
 	say "build the fuzz targets with clang"
 	CC=clang build_target=fuzzers build build-fuzz -Dfuzz=true -Dcuda=disabled
 	say "fuzz, two targets at a time"
-	# One seed and a number of inputs, so that a commit is judged twice alike; others by hand.
+	# One seed and a number of inputs, so that a commit is judged twice alike (tests/fuzz/run says
+	# how far that holds); others by hand.
 	rm -f build-fuzz/fuzz.json
 	tests/fuzz/run --build build-fuzz --seed "${CRL_FUZZ_SEED:-1}" \
 		--tally build-fuzz/fuzz.json || status=1

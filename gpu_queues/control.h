@@ -46,7 +46,10 @@ struct crl_note {
 int crl_control_step(struct crl_watch *watch, uint32_t nr, uint64_t now_ns, uint64_t stall_ns,
 	struct crl_note *note, int max);
 
-/* Ask; the engine obeys within some turns: ctl->done, ctl->parked tell. */
+/*
+ * Ask; the engine obeys within some turns: ctl->done, ctl->parked tell. After park(false) wait
+ * until parked() is false before park(true), else the old word may be taken for the new one.
+ */
 void crl_control_stop(struct crl_watch *watch);
 void crl_control_park(struct crl_watch *watch, bool park);
 bool crl_control_parked(const struct crl_watch *watch);
