@@ -104,8 +104,8 @@ put(struct crl_eal_args *out, char *arg, int from)
 
 /* What the first pass over the arguments finds. */
 struct found {
-	unsigned nr_allow, nr_block; /* of any device */
-	unsigned nr_allow_left;	     /* of devices that are EAL's */
+	unsigned nr_allow;	/* of any device */
+	unsigned nr_allow_left; /* of devices that are EAL's */
 	char blocked[CRL_EAL_DEVS_MAX][16];
 	unsigned nr_blocked; /* of mlx5 devices */
 };
@@ -134,10 +134,8 @@ look(int argc, char **argv, int end, const char (*bdfs)[16], unsigned nr, struct
 			f->nr_allow_left += !ours;
 			if (ours)
 				ret = keep(out, bdf, devargs, err);
-		} else if (kind == BLOCK) {
-			f->nr_block++;
-			if (ours && f->nr_blocked < CRL_EAL_DEVS_MAX)
-				strcpy(f->blocked[f->nr_blocked++], bdf);
+		} else if (ours && f->nr_blocked < CRL_EAL_DEVS_MAX) { /* BLOCK */
+			strcpy(f->blocked[f->nr_blocked++], bdf);
 		}
 	}
 	return ret;
