@@ -79,18 +79,24 @@ is_ours(const char *bdf, const char (*bdfs)[16], unsigned nr)
 	return false;
 }
 
+/* No more than there are in the machine, each once: there is room. */
+static void
+keep(struct crl_eal_args *out, const char *bdf, const char *devargs)
+{
+	struct crl_eal_dev *dev = &out->devs[out->nr_devs++];
+
+	snprintf(dev->bdf, sizeof(dev->bdf), "%s", bdf);
+	dev->devargs = devargs;
+}
+
 static int
-keep(struct crl_eal_args *out, const char *bdf, const char *devargs, struct crl_err *err)
+keep_named(struct crl_eal_args *out, const char *bdf, const char *devargs, struct crl_err *err)
 {
 	for (unsigned i = 0; i < out->nr_devs; i++)
 		if (strcmp(out->devs[i].bdf, bdf) == 0)
 			return crl_err_set(
 				err, -EINVAL, ARGS_STEP, "name it once", "-a names %s twice", bdf);
-	if (out->nr_devs == CRL_EAL_DEVS_MAX)
-		return crl_err_set(err, -EINVAL, ARGS_STEP, "name fewer with -a",
-			"more than %u mlx5 devices", CRL_EAL_DEVS_MAX);
-	snprintf(out->devs[out->nr_devs].bdf, sizeof(out->devs[0].bdf), "%s", bdf);
-	out->devs[out->nr_devs++].devargs = devargs;
+	keep(out, bdf, devargs);
 	return 0;
 }
 
@@ -99,7 +105,6 @@ put(struct crl_eal_args *out, char *arg, int from)
 {
 	out->from[out->argc] = from;
 	out->argv[out->argc++] = arg;
-	out->argv[out->argc] = NULL;
 }
 
 /* What the first pass over the arguments finds. */
@@ -107,11 +112,11 @@ struct found {
 	unsigned nr_allow;	/* of any device */
 	unsigned nr_allow_left; /* of devices that are EAL's */
 	char blocked[CRL_EAL_DEVS_MAX][16];
-	unsigned nr_blocked; /* of mlx5 devices */
+	unsigned nr_blocked; /* of mlx5 devices, each once */
 };
 
 static int
-look(int argc, char **argv, int end, const char (*bdfs)[16], unsigned nr, struct found *f,
+look(char **argv, int end, const char (*bdfs)[16], unsigned nr, struct found *f,
 	struct crl_eal_args *out, struct crl_err *err)
 {
 	int words = 1, ret = 0;
@@ -119,12 +124,10 @@ look(int argc, char **argv, int end, const char (*bdfs)[16], unsigned nr, struct
 	for (int i = 1; i < end && ret == 0; i += words) {
 		const char *value = NULL, *devargs;
 		char bdf[16];
-		enum device_option kind = device_option(argc, argv, i, &value, &words);
+		enum device_option kind = device_option(end, argv, i, &value, &words);
 		bool ours = kind != NOT_ONE && value != NULL &&
 			    parse_device(value, bdf, &devargs) && is_ours(bdf, bdfs, nr);
 
-		if (kind == NOT_ONE)
-			words = 1;
 		if (kind == NOT_ONE && strcmp(argv[i], "--no-pci") == 0)
 			return crl_err_set(err, -EINVAL, ARGS_STEP,
 				"leave it out, and name the devices with -a",
@@ -133,8 +136,8 @@ look(int argc, char **argv, int end, const char (*bdfs)[16], unsigned nr, struct
 			f->nr_allow++;
 			f->nr_allow_left += !ours;
 			if (ours)
-				ret = keep(out, bdf, devargs, err);
-		} else if (ours && f->nr_blocked < CRL_EAL_DEVS_MAX) { /* BLOCK */
+				ret = keep_named(out, bdf, devargs, err);
+		} else if (ours && !is_ours(bdf, (const char(*)[16])f->blocked, f->nr_blocked)) {
 			strcpy(f->blocked[f->nr_blocked++], bdf);
 		}
 	}
@@ -142,16 +145,12 @@ look(int argc, char **argv, int end, const char (*bdfs)[16], unsigned nr, struct
 }
 
 /* Without -a: every mlx5 device that no -b names. */
-static int
-keep_all(const char (*bdfs)[16], unsigned nr, const struct found *f, struct crl_eal_args *out,
-	struct crl_err *err)
+static void
+keep_all(const char (*bdfs)[16], unsigned nr, const struct found *f, struct crl_eal_args *out)
 {
-	int ret = 0;
-
-	for (unsigned i = 0; i < nr && ret == 0; i++)
+	for (unsigned i = 0; i < nr; i++)
 		if (!is_ours(bdfs[i], (const char(*)[16])f->blocked, f->nr_blocked))
-			ret = keep(out, bdfs[i], "", err);
-	return ret;
+			keep(out, bdfs[i], "");
 }
 
 static void
@@ -179,26 +178,26 @@ copy_rest(int argc, char **argv, int end, const char (*bdfs)[16], unsigned nr,
 {
 	int words = 1;
 
-	for (int i = 1; i < argc; i += words) {
+	for (int i = 1; i < end; i += words) {
 		const char *value = NULL, *devargs;
 		char bdf[16];
 
-		if (i >= end) { /* the program's own */
-			words = 1;
-		} else if (device_option(argc, argv, i, &value, &words) == ALLOW && value != NULL &&
-			   parse_device(value, bdf, &devargs) && is_ours(bdf, bdfs, nr)) {
+		if (device_option(end, argv, i, &value, &words) == ALLOW && value != NULL &&
+			parse_device(value, bdf, &devargs) && is_ours(bdf, bdfs, nr))
 			continue;
-		}
 		for (int w = 0; w < words; w++)
 			put(out, argv[i + w], i + w);
 	}
+	for (int i = end; i < argc; i++) /* the program's own */
+		put(out, argv[i], i);
 }
 
 int
 crl_eal_args_split(int argc, char **argv, const char (*bdfs)[16], unsigned nr,
 	struct crl_eal_args *out, struct crl_err *err)
 {
-	const size_t room = (size_t)argc + 2 * (CRL_EAL_DEVS_MAX + 1) + 1;
+	/* What there is, a -b and an address for each device at most, and a NULL behind them. */
+	const size_t room = (size_t)argc + 2 * CRL_EAL_DEVS_MAX + 1;
 	struct found f = {0};
 	int end = 1, ret;
 
@@ -206,13 +205,16 @@ crl_eal_args_split(int argc, char **argv, const char (*bdfs)[16], unsigned nr,
 	if (argc < 1)
 		return crl_err_set(err, -EINVAL, ARGS_STEP, "pass main()'s arguments",
 			"there is no program name");
+	if (nr > CRL_EAL_DEVS_MAX)
+		return crl_err_set(
+			err, -EINVAL, ARGS_STEP, "", "more than %u mlx5 devices", CRL_EAL_DEVS_MAX);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
-	ret = look(end, argv, end, bdfs, nr, &f, out, err);
-	if (ret == 0 && f.nr_allow == 0)
-		ret = keep_all(bdfs, nr, &f, out, err);
+	ret = look(argv, end, bdfs, nr, &f, out, err);
 	if (ret != 0)
 		return ret;
+	if (f.nr_allow == 0)
+		keep_all(bdfs, nr, &f, out);
 	out->argv = calloc(room, sizeof(*out->argv));
 	out->from = calloc(room, sizeof(*out->from));
 	if (out->argv == NULL || out->from == NULL) {

@@ -9,7 +9,7 @@
 
 #define CFG_STEP "check the queue's config"
 
-#define DEFAULT_DEPTH	  1024u
+#define DEFAULT_DEPTH 1024u
 /* 33 cache lines: buffers at a power of two would share few sets of a cache (docs/speed.md). */
 #define DEFAULT_BUF_BYTES 2112u
 /* What 63 units of 16 bytes leave beside the control, Ethernet and inline headers. */
@@ -34,10 +34,6 @@ crl_depth_check(const char *what, uint32_t depth, uint8_t *log2, struct crl_err 
 {
 	uint32_t below, above;
 
-	if (depth >= CRL_DEPTH_MIN && depth <= CRL_DEPTH_MAX && (depth & (depth - 1)) == 0) {
-		*log2 = (uint8_t)log2_floor(depth);
-		return 0;
-	}
 	if (depth > CRL_DEPTH_MAX)
 		return crl_err_set(err, -EINVAL, CFG_STEP, "use 32768 or less, a power of two",
 			"%s depth %u is above %u", what, depth, CRL_DEPTH_MAX);
@@ -46,10 +42,13 @@ crl_depth_check(const char *what, uint32_t depth, uint8_t *log2, struct crl_err 
 			"%s depth %u is below %u", what, depth, CRL_DEPTH_MIN);
 	below = 1u << log2_floor(depth);
 	above = below << 1;
-	crl_err_set(err, -EINVAL, CFG_STEP, "use the nearest power of two named here",
-		"%s depth %u is no power of two: the nearest are %u and %u", what, depth, below,
-		above);
-	return -EINVAL;
+	if (depth != below)
+		return crl_err_set(err, -EINVAL, CFG_STEP,
+			"use the nearest power of two named here",
+			"%s depth %u is no power of two: the nearest are %u and %u", what, depth,
+			below, above);
+	*log2 = (uint8_t)log2_floor(depth);
+	return 0;
 }
 
 static int

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,9 +14,41 @@
 #include "drivers/mlx5/eal_args.h"
 #include "drivers/mlx5/internal.h"
 
-static const char machine[][16] = {"0000:01:00.0", "0000:01:00.1", "0000:81:00.0"};
+/* The machine's are the first three; the last is one that the list does not reach. */
+static const char machine[][16] = {"0000:01:00.0", "0000:01:00.1", "0000:81:00.0", "0000:99:00.0"};
 
-#define ARGS_MAX 24
+#define ARGS_MAX 200
+#define GUARD	 64
+
+/* The linker sends the source's calls here: what lives, which fails, and bytes behind each block
+ * that are not zero. */
+static int live;
+static unsigned fail_at;
+
+void *__wrap_calloc(size_t n, size_t size);
+void *
+__wrap_calloc(size_t n, size_t size)
+{
+	uint8_t *p;
+
+	if (fail_at != 0 && --fail_at == 0)
+		return NULL;
+	p = malloc(n * size + GUARD);
+	assert_non_null(p);
+	memset(p, 0, n * size);
+	memset(p + n * size, 0x5a, GUARD);
+	live++;
+	return p;
+}
+
+void __real_free(void *p);
+void __wrap_free(void *p);
+void
+__wrap_free(void *p)
+{
+	live -= p != NULL;
+	__real_free(p);
+}
 
 static struct crl_eal_args args;
 static struct crl_err err;
@@ -23,7 +57,7 @@ static struct crl_err err;
 static int
 split(const char *line)
 {
-	static char words[512];
+	static char words[2048];
 	static char *argv[ARGS_MAX + 1];
 	int argc = 0;
 
@@ -59,6 +93,7 @@ expect(const char *line, const char *left, const char *devs)
 	assert_string_equal(got, left);
 	assert_string_equal(kept, devs);
 	crl_eal_args_free(&args);
+	assert_int_equal(live, 0);
 }
 
 static void
@@ -133,6 +168,93 @@ test_long_name(void **state)
 	assert_int_equal(args.nr_devs, 1);
 	assert_string_equal(args.devs[0].bdf, "0000:01:00.0");
 	crl_eal_args_free(&args);
+}
+
+/* One that has just not the room for a terminator, and its neighbours. */
+static void
+test_name_that_fills_its_room(void **state)
+{
+	char line[80];
+
+	(void)state;
+	for (int len = 30; len <= 34; len++) {
+		snprintf(line, sizeof(line), "p -a %0*d -a 01:00.0", len, 0);
+		assert_int_equal(split(line), 0);
+		assert_int_equal(args.nr_devs, 1);
+		assert_int_equal(args.argc, 3);
+		assert_int_equal(strlen(args.argv[2]), len);
+		crl_eal_args_free(&args);
+	}
+}
+
+/* What lies behind argc is not there, nor a device behind the last of the list. */
+static void
+test_ends(void **state)
+{
+	char *argv[] = {"p", "-a", "01:00.0", NULL};
+
+	(void)state;
+	assert_int_equal(crl_eal_args_split(2, argv, machine, 3, &args, &err), 0);
+	assert_int_equal(args.nr_devs, 0);
+	assert_int_equal(args.argc, 2);
+	crl_eal_args_free(&args);
+	expect("p -a 99:00.0", "p -a 99:00.0", "");
+	expect("p -a -- x", "p -a -- x", "");
+	expect("p -a 02:00.0 -- x", "p -a 02:00.0 -- x", "");
+	expect("p -a 02:00.0 -- x y", "p -a 02:00.0 -- x y", "");
+	expect("p -a 01:00.0 -- x y", "p -a 0000:00:00.7 -- x y", "0000:01:00.0");
+	assert_int_equal(crl_eal_args_split(0, argv, machine, 3, &args, &err), -EINVAL);
+	assert_non_null(strstr(err.cause, "no program name"));
+}
+
+/* As many devices as there may be, and all the room that takes; one more is refused. */
+static void
+test_full(void **state)
+{
+	char bdfs[CRL_EAL_DEVS_MAX + 1][16], line[2048] = "p";
+	char *argv[] = {"p", NULL};
+
+	(void)state;
+	for (unsigned i = 0; i <= CRL_EAL_DEVS_MAX; i++)
+		snprintf(bdfs[i], sizeof(bdfs[i]), "0000:%02x:00.0", (i + 16) & 0xffu);
+	assert_int_equal(
+		crl_eal_args_split(1, argv, (const char(*)[16])bdfs, CRL_EAL_DEVS_MAX, &args, &err),
+		0);
+	assert_int_equal(args.nr_devs, CRL_EAL_DEVS_MAX);
+	assert_int_equal(args.argc, 1 + 2 * CRL_EAL_DEVS_MAX);
+	assert_string_equal(args.argv[args.argc - 1], bdfs[CRL_EAL_DEVS_MAX - 1]);
+	assert_null(args.argv[args.argc]);
+	crl_eal_args_free(&args);
+	assert_int_equal(crl_eal_args_split(1, argv, (const char(*)[16])bdfs, CRL_EAL_DEVS_MAX + 1,
+				 &args, &err),
+		-EINVAL);
+	assert_non_null(strstr(err.cause, "more than 32 mlx5 devices"));
+	/* One device many times takes the room of one; one of EAL's takes none. */
+	for (unsigned i = 0; i <= CRL_EAL_DEVS_MAX; i++)
+		strcat(line, " -b 02:00.0 -b 01:00.0");
+	strcat(line, " -b 81:00.0");
+	assert_int_equal(split(line), 0);
+	assert_int_equal(args.nr_devs, 1);
+	assert_string_equal(args.devs[0].bdf, "0000:01:00.1");
+	crl_eal_args_free(&args);
+	assert_int_equal(live, 0);
+}
+
+static void
+test_no_memory(void **state)
+{
+	(void)state;
+	for (unsigned n = 1; n <= 2; n++) {
+		fail_at = n;
+		assert_int_equal(split("p -l 0"), -ENOMEM);
+		assert_int_equal(live, 0);
+		assert_null(args.argv);
+	}
+	fail_at = 3;
+	assert_int_equal(split("p -l 0"), 0);
+	fail_at = 0;
+	crl_eal_args_free(&args);
+	assert_int_equal(live, 0);
 }
 
 /* rte_eal_init() returns the index of the argument before the first that it left alone. */
@@ -213,6 +335,10 @@ main(void)
 		cmocka_unit_test(test_no_allow),
 		cmocka_unit_test(test_from),
 		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_name_that_fills_its_room),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_used),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_devargs),
