@@ -36,8 +36,6 @@ crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const cha
 	char text[sizeof(err->cause)];
 	va_list ap;
 
-	if (err == NULL)
-		return code;
 	va_start(ap, cause);
 	vsnprintf(text, sizeof(text), cause, ap);
 	va_end(ap);

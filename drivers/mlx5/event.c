@@ -181,8 +181,6 @@ next_of_channel(struct crl_ctx *ctx, struct crl_event *ev)
 	unsigned kind;
 	ssize_t n;
 
-	if (ctx->events == NULL)
-		return -EAGAIN;
 	memset(&buf, 0, sizeof(buf));
 	n = mlx5dv_devx_get_event(ctx->events, &buf.hdr, sizeof(buf));
 	if (n < 0 && errno == EOVERFLOW) {
@@ -214,11 +212,10 @@ static int
 next_of_device(struct crl_ctx *ctx, struct crl_event *ev)
 {
 	struct ibv_async_event async;
-	int got;
+	int got = 1;
 
 	if (ibv_get_async_event(ctx->ibv, &async) != 0)
 		return errno == EINTR ? 0 : -errno;
-	got = 1;
 	switch (async.event_type) {
 	case IBV_EVENT_PORT_ACTIVE:
 		start_event(ev, CRL_EVENT_LINK, NULL);
@@ -279,7 +276,8 @@ crl_event_next(struct crl_ctx *ctx, struct crl_event *events, int max)
 	LIST_FOREACH(q, &ctx->queues, link)
 	for (unsigned side = CRL_QERROR_SQ; side <= CRL_QERROR_RQ && n < max; side++)
 		n += next_of_engine(q, side, &events[n]);
-	n = drain(ctx, next_of_channel, events, n, max);
+	if (ctx->events != NULL)
+		n = drain(ctx, next_of_channel, events, n, max);
 	if (n >= 0)
 		n = drain(ctx, next_of_device, events, n, max);
 	return n;

@@ -23,7 +23,7 @@
 
 /* Items and the memory they point to. */
 struct pattern {
-	struct rte_flow_item items[6]; /* eth, vlan, ip, udp or tcp, end */
+	struct rte_flow_item items[6]; /* eth, vlan, ip, udp or tcp, and zeros: the end */
 	unsigned nr;
 	struct rte_flow_item_eth eth, eth_mask;
 	struct rte_flow_item_vlan vlan, vlan_mask;
@@ -36,12 +36,13 @@ struct pattern {
 static int
 check_match(const struct crl_match *m, struct crl_err *err)
 {
-	const uint32_t f = m->fields;
 	const char *wrong = NULL;
+	uint32_t f;
 	int ret = crl_check_size(err, FLOW_STEP, CRL_SIZE_OF(m), sizeof(*m));
 
 	if (ret != 0)
 		return ret;
+	f = m->fields;
 	if (f & ~ALL_BITS)
 		wrong = "fields has a bit that this version does not know";
 	else if ((f & CRL_MATCH_IPV4) && (f & CRL_MATCH_IPV6))
@@ -63,6 +64,8 @@ check_match(const struct crl_match *m, struct crl_err *err)
 			"%s (fields 0x%x)", wrong, f);
 	return 0;
 }
+
+_Static_assert(RTE_FLOW_ITEM_TYPE_END == 0, "zeros end a pattern");
 
 static void
 add_item(struct pattern *p, enum rte_flow_item_type type, const void *spec, const void *mask)
@@ -187,7 +190,6 @@ create(struct crl_flow *f, const struct crl_match *m, struct crl_err *err)
 	add_l2(p, m);
 	add_l3(p, m);
 	add_l4(p, m);
-	add_item(p, RTE_FLOW_ITEM_TYPE_END, NULL, NULL);
 	rte_errno = 0;
 	f->rte = rte_flow_create(f->port->id, &attr, p->items, actions, &why);
 	free(p);

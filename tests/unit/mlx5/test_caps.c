@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "drivers/mlx5/internal.h"
+#include "heap.h"
 
 /* What the firmware answers. */
 static struct {
@@ -75,8 +76,7 @@ __wrap_mlx5dv_devx_general_cmd(
 		return EPERM;
 	if (crl_prm_get(in, CRL_PRM_CMD_IN_OPCODE) == CRL_CMD_OP_QUERY_NIC_VPORT_CONTEXT) {
 		assert_asked(in, in_bytes, CRL_CMD_OP_QUERY_NIC_VPORT_CONTEXT, 0);
-		crl_prm_set(crl_prm_at(out,
-				    CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_NIC_VPORT_CONTEXT),
+		crl_prm_set(crl_prm_at(out, CRL_PRM_QUERY_NIC_VPORT_CONTEXT_OUT_NIC_VPORT_CONTEXT),
 			CRL_PRM_NIC_VPORT_CONTEXT_MIN_WQE_INLINE_MODE, fw.vport_inline);
 		return 0;
 	}
@@ -84,12 +84,20 @@ __wrap_mlx5dv_devx_general_cmd(
 	return 0;
 }
 
+/* Into a context that has another value than what is told in every field. */
 static int
 query(void)
 {
+	int ret;
+
 	memset(&ctx, 0x5a, sizeof(ctx));
+	ctx.caps.cq_overrun_ignore = !fw.oi;
+	ctx.caps.enhanced_multi_packet = !fw.empw;
+	ctx.caps.multi_packet_send = !(fw.empw || fw.mpw);
 	fw.calls = 0;
-	return crl_caps_query(&ctx, &err);
+	ret = crl_caps_query(&ctx, &err);
+	assert_int_equal(heap_live, 0);
+	return ret;
 }
 
 static int
@@ -168,6 +176,14 @@ each_fails(void **state)
 		assert_int_equal(fw.calls, fw.fail_at);
 		assert_int_equal(err.code, -EPERM);
 	}
+	fw.fail_at = 1; /* what was not told is not taken for told */
+	assert_int_equal(query(), -EPERM);
+	assert_int_equal(ctx.info.log_max_wq_sz, 0x5a);
+	assert_int_equal(ctx.caps.log_max_wq_sz, 0x5a);
+	heap_fail_at = 1;
+	assert_int_equal(query(), -ENOMEM);
+	assert_int_equal(err.code, -ENOMEM);
+	assert_int_equal(fw.calls, 0);
 }
 
 /* Strides: what the NIC says it takes must have ours in it; where it says nothing, all goes. */

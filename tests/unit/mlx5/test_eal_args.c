@@ -13,47 +13,17 @@
 
 #include "drivers/mlx5/eal_args.h"
 #include "drivers/mlx5/internal.h"
+#include "heap.h"
 
 /* The machine's are the first three; the last is one that the list does not reach. */
 static const char machine[][16] = {"0000:01:00.0", "0000:01:00.1", "0000:81:00.0", "0000:99:00.0"};
 
 #define ARGS_MAX 200
-#define GUARD	 64
-
-/* The linker sends the source's calls here: what lives, which fails, and bytes behind each block
- * that are not zero. */
-static int live;
-static unsigned fail_at;
-
-void *__wrap_calloc(size_t n, size_t size);
-void *
-__wrap_calloc(size_t n, size_t size)
-{
-	uint8_t *p;
-
-	if (fail_at != 0 && --fail_at == 0)
-		return NULL;
-	p = malloc(n * size + GUARD);
-	assert_non_null(p);
-	memset(p, 0, n * size);
-	memset(p + n * size, 0x5a, GUARD);
-	live++;
-	return p;
-}
-
-void __real_free(void *p);
-void __wrap_free(void *p);
-void
-__wrap_free(void *p)
-{
-	live -= p != NULL;
-	__real_free(p);
-}
 
 static struct crl_eal_args args;
 static struct crl_err err;
 
-/* Splits a line of words; the words live in the static buffer until the next call. */
+/* Splits a line of words; the words heap_live in the static buffer until the next call. */
 static int
 split(const char *line)
 {
@@ -93,7 +63,7 @@ expect(const char *line, const char *left, const char *devs)
 	assert_string_equal(got, left);
 	assert_string_equal(kept, devs);
 	crl_eal_args_free(&args);
-	assert_int_equal(live, 0);
+	assert_int_equal(heap_live, 0);
 }
 
 static void
@@ -237,7 +207,7 @@ test_full(void **state)
 	assert_int_equal(args.nr_devs, 1);
 	assert_string_equal(args.devs[0].bdf, "0000:01:00.1");
 	crl_eal_args_free(&args);
-	assert_int_equal(live, 0);
+	assert_int_equal(heap_live, 0);
 }
 
 static void
@@ -245,16 +215,16 @@ test_no_memory(void **state)
 {
 	(void)state;
 	for (unsigned n = 1; n <= 2; n++) {
-		fail_at = n;
+		heap_fail_at = n;
 		assert_int_equal(split("p -l 0"), -ENOMEM);
-		assert_int_equal(live, 0);
+		assert_int_equal(heap_live, 0);
 		assert_null(args.argv);
 	}
-	fail_at = 3;
+	heap_fail_at = 3;
 	assert_int_equal(split("p -l 0"), 0);
-	fail_at = 0;
+	heap_fail_at = 0;
 	crl_eal_args_free(&args);
-	assert_int_equal(live, 0);
+	assert_int_equal(heap_live, 0);
 }
 
 /* rte_eal_init() returns the index of the argument before the first that it left alone. */

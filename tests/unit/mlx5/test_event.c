@@ -25,7 +25,7 @@ static struct mlx5dv_devx_event_channel channel;
 /* What the kernel has, and what it was asked. */
 static struct {
 	struct {
-		int code; /* 0: an event, else an errno */
+		int code; /* 0: an event, else an errno; -1: no byte at all, -2: the cookie alone */
 		uint64_t cookie;
 		uint8_t type;
 	} dev[MAX];
@@ -58,11 +58,11 @@ __wrap_mlx5dv_devx_subscribe_devx_event(struct mlx5dv_devx_event_channel *c,
 	return ++k.nr_sub == k.refuse_at ? k.refuse : 0;
 }
 
-ssize_t __wrap_mlx5dv_devx_get_event(struct mlx5dv_devx_event_channel *c,
-	struct mlx5dv_devx_async_event_hdr *to, size_t bytes);
+ssize_t __wrap_mlx5dv_devx_get_event(
+	struct mlx5dv_devx_event_channel *c, struct mlx5dv_devx_async_event_hdr *to, size_t bytes);
 ssize_t
-__wrap_mlx5dv_devx_get_event(struct mlx5dv_devx_event_channel *c,
-	struct mlx5dv_devx_async_event_hdr *to, size_t bytes)
+__wrap_mlx5dv_devx_get_event(
+	struct mlx5dv_devx_event_channel *c, struct mlx5dv_devx_async_event_hdr *to, size_t bytes)
 {
 	assert_ptr_equal(c, &channel);
 	assert_int_equal(bytes, sizeof(*to) + 64);
@@ -75,12 +75,19 @@ __wrap_mlx5dv_devx_get_event(struct mlx5dv_devx_event_channel *c,
 		to->cookie = UINT64_MAX;
 		return (ssize_t)bytes;
 	}
-	if (k.dev[k.at_dev].code != 0) {
+	if (k.dev[k.at_dev].code == -1) {
+		errno = EOVERFLOW; /* of something else */
+		k.at_dev++;
+		return 0;
+	}
+	if (k.dev[k.at_dev].code > 0) {
 		errno = k.dev[k.at_dev++].code;
 		return -1;
 	}
 	to->cookie = k.dev[k.at_dev].cookie;
-	to->out_data[1] = k.dev[k.at_dev++].type;
+	if (k.dev[k.at_dev].code == 0)
+		to->out_data[1] = k.dev[k.at_dev].type;
+	k.at_dev++;
 	return (ssize_t)bytes;
 }
 
@@ -207,8 +214,7 @@ queue_errors(void **state)
 	k.dev[k.nr_dev++].code = EOVERFLOW;
 	assert_int_equal(crl_event_next(&ctx, ev, MAX), 5);
 	for (unsigned i = 0; i < 4; i++) {
-		assert_int_equal(
-			ev[i].type, i < 2 ? CRL_EVENT_CQ_ERROR : CRL_EVENT_WQ_ERROR);
+		assert_int_equal(ev[i].type, i < 2 ? CRL_EVENT_CQ_ERROR : CRL_EVENT_WQ_ERROR);
 		assert_ptr_equal(ev[i].queue, &q[1]);
 		assert_int_equal(ev[i].err.code, -EIO);
 		assert_int_equal(ev[i].err.is_rx, i % 2);
@@ -221,6 +227,24 @@ queue_errors(void **state)
 	assert_null(ev[4].queue);
 	assert_int_equal(ev[4].err.code, -EOVERFLOW);
 	assert_int_equal(crl_event_next(&ctx, ev, MAX), 0);
+}
+
+/* A kernel that returns less than an event: none, and one of type 0. */
+static void
+short_events(void **state)
+{
+	struct crl_event ev[MAX];
+
+	k.dev[0].code = -1;
+	k.nr_dev = 1;
+	errno = EIO;
+	assert_int_equal(crl_event_next(&ctx, ev, MAX), 0);
+	give(6, 0, 0xff);
+	give(6, 1, 0xff);
+	k.dev[2].code = -2;
+	assert_int_equal(crl_event_next(&ctx, ev, MAX), 2);
+	assert_non_null(strstr(ev[0].err.cause, "type 0xff"));
+	assert_non_null(strstr(ev[1].err.cause, "type 0x00"));
 }
 
 static void
@@ -259,12 +283,15 @@ mailboxes(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		shared[i / 2].error[i % 2].seq = 1;
 		shared[i / 2].error[i % 2].kind = CRL_QERR_CQE;
+		shared[i / 2].error[i % 2].queue = 0x300 + i;
 	}
 	assert_int_equal(crl_event_next(&ctx, ev, 3), 3);
 	assert_int_equal(crl_event_next(&ctx, ev + 3, MAX - 3), 1);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(ev[i].type, CRL_EVENT_QUEUE_ERROR);
 		assert_ptr_equal(ev[i].queue, &q[1 - i / 2]);
+		assert_int_equal(ev[i].err.code, -EIO);
+		assert_int_equal(ev[i].err.queue, 0x300 + 2 * (1 - i / 2) + i % 2);
 		assert_int_equal(shared[i / 2].error[i % 2].seq, 0);
 	}
 	assert_int_equal(crl_event_next(&ctx, ev, MAX), 0);
@@ -312,6 +339,7 @@ main(void)
 		cmocka_unit_test_setup(subscriptions, open_ctx),
 		cmocka_unit_test_setup(refused_subscriptions, open_ctx),
 		cmocka_unit_test_setup(queue_errors, open_ctx),
+		cmocka_unit_test_setup(short_events, open_ctx),
 		cmocka_unit_test_setup(device_events, open_ctx),
 		cmocka_unit_test_setup(mailboxes, open_ctx),
 		cmocka_unit_test_setup(broken, open_ctx),

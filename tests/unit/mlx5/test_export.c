@@ -195,6 +195,83 @@ too_late(void **state)
 	assert_non_null(strstr(err.cause, "an engine has run on queue 21"));
 }
 
+static struct crl_path path;
+
+static void
+assert_path(const char *text)
+{
+	memset(&path, 0x5a, sizeof(path));
+	path.size = sizeof(path);
+	assert_int_equal(crl_path(&q, &path), 0);
+	assert_string_equal(path.text, text);
+}
+
+/* Where packets go, in numbers and words. */
+static void
+path_in_words(void **state)
+{
+	static const struct crl_mem near = {.place = CRL_PLACE_HOST, .name = "near"};
+	static const struct crl_mem far = {.place = CRL_PLACE_GPU, .name = "far"};
+	struct mlx5dv_devx_uar uar = {.page_id = 77};
+
+	strcpy(ctx.info.name, "mlx5_9");
+	strcpy(ctx.numa_why, "because");
+	ctx.numa_node = -1;
+	q.rings = &far;
+	q.buffers = &near;
+	q.uar = &uar;
+	q.uar_kind = CRL_UAR_BF;
+	q.cfg.cq_flags = CRL_CQ_COLLAPSED;
+	assert_path(
+		"queue 21 on mlx5_9: rings in far, buffers in near, doorbell on a "
+		"write-combining (BlueFlame) page of its own, collapsed send CQs, any NUMA node "
+		"(because)");
+	assert_int_equal(path.rings, CRL_PLACE_GPU);
+	assert_int_equal(path.buffers, CRL_PLACE_HOST);
+	assert_int_equal(path.uar, CRL_UAR_BF);
+	assert_int_equal(path.uar_page, 77);
+	assert_int_equal(path.cq_flags, CRL_CQ_COLLAPSED);
+	assert_int_equal(path.numa_node, -1);
+	q.rings = &near;
+	q.buffers = &far;
+	q.uar_kind = CRL_UAR_NC_SHARED;
+	q.uar_moved = true;
+	q.cfg.cq_flags = 0;
+	ctx.numa_node = 0;
+	assert_path(
+		"queue 21 on mlx5_9: rings in near, buffers in far, doorbell on an uncached page "
+		"that all queues share rung in GPU memory, ordinary CQs, NUMA node 0");
+	assert_int_equal(path.rings, CRL_PLACE_HOST);
+	assert_int_equal(path.buffers, CRL_PLACE_GPU);
+	assert_int_equal(path.uar, CRL_UAR_NC_SHARED);
+	assert_int_equal(path.cq_flags, 0);
+	assert_int_equal(path.numa_node, 0);
+	ctx.numa_node = 3;
+	q.uar_kind = CRL_UAR_NC_DEDICATED;
+	assert_path(
+		"queue 21 on mlx5_9: rings in near, buffers in far, doorbell on an uncached page "
+		"of its own rung in GPU memory, ordinary CQs, NUMA node 3");
+	path.size--;
+	path.numa_node = 5;
+	assert_int_equal(crl_path(&q, &path), -EINVAL);
+	assert_int_equal(path.numa_node, 5);
+	assert_string_equal(crl_uar_kind_str(CRL_UAR_ANY), "no page");
+}
+
+static void
+counters(void **state)
+{
+	struct crl_qstats stats;
+
+	memset(&stats, 0x5a, sizeof(stats));
+	shared.stats.rx_packets = 12;
+	shared.stats.tx_bytes = 34;
+	crl_queue_stats(&q, &stats);
+	assert_int_equal(stats.rx_packets, 12);
+	assert_int_equal(stats.tx_bytes, 34);
+	assert_int_equal(stats.tx_packets, 0);
+}
+
 int
 main(void)
 {
@@ -203,6 +280,8 @@ main(void)
 		cmocka_unit_test_setup(one_side, open_queue),
 		cmocka_unit_test_setup(forms, open_queue),
 		cmocka_unit_test_setup(too_late, open_queue),
+		cmocka_unit_test_setup(path_in_words, open_queue),
+		cmocka_unit_test_setup(counters, open_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #include <rte_ethdev.h>
 
 #include "drivers/mlx5/dpdk_internal.h"
+#include "heap.h"
 
 #define QUEUES 4u
 
@@ -40,7 +41,7 @@ static struct {
 	struct rte_flow_action_rss rss;
 	unsigned made, gone;
 } asked;
-static bool refuse;
+static bool refuse, mute; /* mute: and says neither why nor an errno */
 
 static size_t
 item_bytes(enum rte_flow_item_type type)
@@ -88,8 +89,8 @@ __wrap_rte_flow_create(uint16_t id, const struct rte_flow_attr *attr,
 {
 	assert_int_equal(id, 7);
 	if (refuse) {
-		why->message = "not today";
-		rte_errno = ENOTSUP;
+		why->message = mute ? NULL : "not today";
+		rte_errno = mute ? rte_errno : ENOTSUP;
 		return NULL;
 	}
 	asked.attr = *attr;
@@ -141,7 +142,14 @@ open_port(void **state)
 		if (i < 3)
 			port.queues[2 * i + 1].queue = &queue[i];
 	}
-	refuse = false;
+	refuse = mute = false;
+	return 0;
+}
+
+static int
+no_leaks(void **state)
+{
+	assert_int_equal(heap_live, 0);
 	return 0;
 }
 
@@ -243,8 +251,8 @@ layer4(void **state)
 	static const struct {
 		uint32_t bit;
 		enum rte_flow_item_type type;
-	} proto[] = {{CRL_MATCH_UDP, RTE_FLOW_ITEM_TYPE_UDP},
-		{CRL_MATCH_TCP, RTE_FLOW_ITEM_TYPE_TCP}};
+	} proto[] = {
+		{CRL_MATCH_UDP, RTE_FLOW_ITEM_TYPE_UDP}, {CRL_MATCH_TCP, RTE_FLOW_ITEM_TYPE_TCP}};
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct crl_match m = {.fields = CRL_MATCH_IPV4 | proto[i].bit,
@@ -347,17 +355,47 @@ refusals(void **state)
 	assert_int_equal(crl_flow_add(&port, &m, all, 1, &f, &err), -ENOTSUP);
 	assert_non_null(strstr(err.cause, "not today"));
 	assert_int_equal(port.queues[1].nr_flows, 0);
+	mute = true;
+	rte_errno = EPERM; /* of an older failure */
+	assert_int_equal(crl_flow_add(&port, &m, all, 1, &f, &err), -EIO);
+	assert_non_null(strstr(err.cause, "gives no reason"));
+}
+
+/* A match that is none, a queue of the first slot, and no memory for each of the two blocks. */
+static void
+edges(void **state)
+{
+	struct crl_match m = {.size = sizeof(m)};
+	struct crl_flow *f = NULL;
+
+	assert_int_equal(crl_flow_add(&port, NULL, all, 1, &f, &err), -EINVAL);
+	m.size--;
+	assert_int_equal(crl_flow_add(&port, &m, all, 1, &f, &err), -EINVAL);
+	assert_int_equal(asked.made, 0);
+	m.size++;
+	for (unsigned n = 1; n <= 2; n++) {
+		heap_fail_at = n;
+		assert_int_equal(crl_flow_add(&port, &m, all, 1, &f, &err), -ENOMEM);
+		assert_int_equal(heap_live, 0);
+		assert_null(f);
+	}
+	port.queues[0].queue = &queue[3];
+	assert_int_equal(
+		crl_flow_add(&port, &m, (struct crl_queue *[]){&queue[3]}, 1, &f, &err), 0);
+	assert_int_equal(asked.ids[0], crl_port_ext_id(0));
+	assert_int_equal(crl_flow_del(f, &err), 0);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(layer2, open_port),
-		cmocka_unit_test_setup(layer3, open_port),
-		cmocka_unit_test_setup(layer4, open_port),
-		cmocka_unit_test_setup(queues, open_port),
-		cmocka_unit_test_setup(refusals, open_port),
+		cmocka_unit_test_setup_teardown(layer2, open_port, no_leaks),
+		cmocka_unit_test_setup_teardown(layer3, open_port, no_leaks),
+		cmocka_unit_test_setup_teardown(layer4, open_port, no_leaks),
+		cmocka_unit_test_setup_teardown(queues, open_port, no_leaks),
+		cmocka_unit_test_setup_teardown(refusals, open_port, no_leaks),
+		cmocka_unit_test_setup_teardown(edges, open_port, no_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

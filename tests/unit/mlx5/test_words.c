@@ -73,6 +73,10 @@ test_kernel_refused(void **state)
 	assert_int_equal(crl_fail_cmd(&err, "create send queue", EPERM, out), -EPERM);
 	assert_int_equal(err.fw_status, 0);
 	assert_non_null(strstr(err.fix, "root"));
+	assert_int_equal(crl_fail_cmd(&err, "create send queue", EACCES, out), -EACCES);
+	assert_non_null(strstr(err.fix, "root"));
+	assert_int_equal(crl_fail_cmd(&err, "create send queue", EIO, out), -EIO);
+	assert_string_equal(err.fix, "see the kernel log");
 	/* A call that fails without an errno is a failure still. */
 	assert_int_equal(crl_fail_cmd(&err, "create send queue", 0, out), -EIO);
 }
@@ -85,6 +89,46 @@ test_errno(void **state)
 	assert_non_null(strstr(err.cause, "3 things: No space left on device (errno 28)"));
 	assert_string_equal(err.fix, "fix");
 	assert_int_equal(crl_fail_errno(NULL, 0, "step", "", "x"), -EIO);
+}
+
+static struct crl_err told; /* what memory says of its last failure */
+
+static void
+tell(void *arg, struct crl_err *why)
+{
+	assert_ptr_equal(arg, &told);
+	*why = told;
+}
+
+/* Memory's own words come through where they are of this failure, and are any. */
+static void
+test_memory_says(void **state)
+{
+	struct crl_mem mem = {.arg = &told};
+
+	(void)state;
+	assert_int_equal(crl_fail_mem(&err, &mem, -ENOSPC, "step", "fix", "%d pages", 3), -ENOSPC);
+	assert_string_equal(err.cause, "3 pages: No space left on device (errno 28)");
+	assert_string_equal(err.fix, "fix");
+	mem.why = tell;
+	crl_err_set(&told, -ENOSPC, "theirs", "their fix", "it is full");
+	assert_int_equal(crl_fail_mem(&err, &mem, -ENOSPC, "step", "fix", "%d pages", 3), -ENOSPC);
+	assert_int_equal(err.code, -ENOSPC);
+	assert_string_equal(err.step, "step");
+	assert_string_equal(err.cause, "3 pages: it is full");
+	assert_string_equal(err.fix, "their fix");
+	told.fix[0] = '\0';
+	assert_int_equal(crl_fail_mem(&err, &mem, -ENOSPC, "step", "fix", "%d pages", 3), -ENOSPC);
+	assert_string_equal(err.cause, "3 pages: it is full");
+	assert_string_equal(err.fix, "fix");
+	told.cause[0] = '\0';
+	assert_int_equal(crl_fail_mem(&err, &mem, -ENOSPC, "step", "fix", "%d pages", 3), -ENOSPC);
+	assert_string_equal(err.cause, "3 pages: No space left on device (errno 28)");
+	crl_err_set(&told, -EPERM, "older", "their fix", "of another call");
+	assert_int_equal(crl_fail_mem(&err, &mem, -ENOSPC, "step", "fix", "%d pages", 3), -ENOSPC);
+	assert_string_equal(err.cause, "3 pages: No space left on device (errno 28)");
+	assert_string_equal(err.fix, "fix");
+	assert_int_equal(crl_fail_mem(NULL, &mem, -ENOSPC, "step", "fix", "x"), -ENOSPC);
 }
 
 static void
@@ -315,6 +359,7 @@ main(void)
 		cmocka_unit_test(test_no_config),
 		cmocka_unit_test(test_kernel_refused),
 		cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_memory_says),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_caps_limit_queues),
 		cmocka_unit_test(test_fields),
