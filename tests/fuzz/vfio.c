@@ -3,12 +3,14 @@
  * The PCI front, from the socket's side: vfio-user messages of every kind, cut short or longer than
  * they say, with descriptors or without; memory that is mapped, taken away and mapped again while
  * queues use it; and behind it the command queue with mailboxes whose tokens, numbers, lengths and
- * pointers are wrong. The server may refuse or let the client go, but touch nothing else.
+ * pointers are wrong. The server may refuse or let the client go, but touch nothing else: pages of
+ * the window that were no memory of the guest's during an input must not have been read or written.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +37,10 @@ struct it {
 	uint16_t id;
 };
 
+/* Pages of the window: which were the guest's in this input, and which somebody has touched. */
+#define WINDOW_PAGES (PCI_WINDOW / PCI_PAGE)
+static uint8_t was_memory[WINDOW_PAGES], touched[WINDOW_PAGES];
+
 struct head {
 	uint16_t id, cmd;
 	uint32_t size, flags, error;
@@ -56,6 +62,28 @@ answers(struct it *it, uint16_t cmd)
 		"answer of %zd bytes says size %u, message %u id %u, flags 0x%x", n, h.size, h.cmd,
 		h.id, h.flags);
 	FZ_MUST(((h.flags & 0x20) != 0) == (h.error != 0) && h.error < 200, "error %u", h.error);
+}
+
+static void
+note_memory(const struct pci_mem *m)
+{
+	for (uint32_t i = 0; i < m->nr; i++)
+		memset(was_memory + m->e[i].from / PCI_PAGE, 1, m->e[i].bytes / PCI_PAGE);
+}
+
+/*
+ * A page is there from its first access on, whoever made it: the kernel says which are. A queue may
+ * still read its record where memory was and is no more (guest_mem.c).
+ */
+static void
+holes_untouched(const struct pci_mem *m)
+{
+	FZ_MUST(mincore(m->window, PCI_WINDOW, touched) == 0, "errno %d", errno);
+	for (uint32_t i = 0; i < WINDOW_PAGES; i++)
+		FZ_MUST(was_memory[i] || !(touched[i] & 1),
+			"page 0x%x of the bus was never memory, and was read or written", i);
+	FZ_MUST(madvise(m->window, PCI_WINDOW, MADV_DONTNEED) == 0, "errno %d", errno);
+	memset(was_memory, 0, sizeof(was_memory));
 }
 
 static void
@@ -91,6 +119,7 @@ send_message(struct it *it, uint16_t cmd, const void *body, uint32_t n, uint32_t
 	else if (!(flags & 0x10))
 		answers(it, cmd);
 	FZ_MUST(it->d->nic != NULL, "no NIC after message %u", cmd);
+	note_memory(&it->d->mem);
 	scx_nic_poll(it->d->nic);
 }
 
@@ -303,6 +332,8 @@ begin(struct it *it)
 		FZ_MUST(scx_log_open("/dev/null") == 0, "the log");
 		made.d = &dev;
 		FZ_MUST(pci_dev_init(&dev, &cfg, NULL) == 0, "no device");
+		/* an access makes its page, and not the two megabytes around it */
+		FZ_MUST(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0, "errno %d", errno);
 		made.fd = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		made.small_fd = memfd_create("small", MFD_CLOEXEC);
 		made.irq = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -366,5 +397,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FZ_MUST(pci_dev_reset(it.d) == 0, "no reset");
 	pci_dev_disconnect(it.d);
 	FZ_MUST(it.d->mem.nr == 0, "%u maps are left", it.d->mem.nr);
+	holes_untouched(&it.d->mem);
 	return 0;
 }

@@ -16,8 +16,9 @@ guest_says() {
 }
 
 host_ping() {
-	guest_says "$1" 'GUEST up' > "$logs/host_ping.log" || return
-	ping -c 10 -i 0.2 -W 2 192.168.77.2 > "$logs/host_ping.log" 2>&1
+	{
+		guest_says "$1" 'GUEST up' && ping -c 10 -i 0.2 -W 2 192.168.77.2 | grep ' 0% packet loss'
+	} > "$logs/host_ping.log" 2>&1
 }
 
 # What the guest sent is what came, and the other way round; the sums are on its console.

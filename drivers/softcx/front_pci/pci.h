@@ -21,8 +21,10 @@
 #define PCI_PAGE	   4096u
 #if defined(CRL_SMALL_TABLES) /* config/limits.h */
 #define PCI_BAR_BYTES	   (256u << 10)
+#define PCI_WINDOW	   (1ull << 26)
 #else
 #define PCI_BAR_BYTES	   (16u << 20)
+#define PCI_WINDOW	   (1ull << 36) /* bus addresses that can be memory */
 #endif
 #define PCI_UAR_FIRST	   16u /* the pages before are registers and the MSI-X table */
 #define PCI_UAR_PAGES	   (PCI_BAR_BYTES / PCI_PAGE)
@@ -30,7 +32,6 @@
 #define PCI_MSIX_TABLE	   0x2000u /* in BAR 0; the client keeps the table itself */
 #define PCI_MSIX_PBA	   0x3000u
 #define PCI_CONFIG	   4096u
-#define PCI_WINDOW	   (1ull << 36) /* bus addresses that can be memory */
 #define PCI_EXTENTS_DIRECT 4096u
 
 struct pci_extent {

@@ -10,4 +10,4 @@ echo "GUEST unbound"
 echo "$dev" > /sys/bus/pci/drivers/mlx5_core/bind
 n=$(ls /sys/class/net | grep -v '^lo$' | head -1)
 echo "GUEST again ${n:-none}"
-[ -n "$n" ] && echo "GUEST VERDICT ok"
+rmmod mlx5_core && [ -n "$n" ] && echo "GUEST VERDICT ok"
