@@ -123,6 +123,7 @@ ctl_reset(struct crl_stream *s)
 	crl_st32(&s->ctl->park, 0);
 	crl_st32(&s->ctl->parked, 0);
 	crl_st32(&s->ctl->done, 0);
+	crl_st32(&s->ctl->stopping, 0);
 	s->rearmed = crl_ld32(&s->ctl->rearm);
 	crl_st32(&s->ctl->rearmed, s->rearmed);
 }
@@ -224,9 +225,11 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 		struct crl_cuda_run **, struct crl_err *);
 	int (*facts)(const char *, int, struct crl_cuda_facts *);
 	uint32_t (*abi)(void), (*layout)(void);
+	const char *kernel;
 	int rc;
 
-	run->cuda_lib = dlopen(CRL_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	/* Once loaded it stays: to unload kernels is to wait for every kernel of the GPU. */
+	run->cuda_lib = dlopen(CRL_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!run->cuda_lib)
 		return crl_err_set(err, -ENOSYS, STEP,
 			"build with nvcc on PATH, or run the engine on host threads",
@@ -250,12 +253,13 @@ cuda_start(const struct crl_engine_cfg *cfg, struct crl_engine_run *run, struct 
 		return crl_err_set(err, -EPROTO, STEP, "install one version of all libraries",
 			"the queues are of device ABI %u, " CRL_CUDA_LIBRARY " is of ABI %u",
 			CRL_DEV_ABI, abi());
-	rc = facts(cfg->engine->name, cfg->cuda_device, &run->facts);
+	kernel = crl_engine_kernel(cfg->engine->name, &run->stream[0]->opts);
+	rc = facts(kernel, cfg->cuda_device, &run->facts);
 	if (rc != 0 && rc != -ENOSYS) /* which the start says in words */
 		return crl_err_set(err, rc, STEP, "see nvidia-smi and the kernel's log",
 			"GPU %d does not load the kernels", cfg->cuda_device);
-	return start(cfg->engine->name, cfg->cuda_device, run->stream, run->nr_streams,
-		cfg->spare_sms, &run->cuda, err);
+	return start(kernel, cfg->cuda_device, run->stream, run->nr_streams, cfg->spare_sms,
+		&run->cuda, err);
 }
 
 int
@@ -268,8 +272,8 @@ crl_engine_facts(const struct crl_engine_run *run, struct crl_cuda_facts *facts)
 }
 
 int
-crl_engine_start_as(const struct crl_engine_cfg *cfg, uint32_t layout,
-	struct crl_engine_run **out, struct crl_err *err)
+crl_engine_start_as(const struct crl_engine_cfg *cfg, uint32_t layout, struct crl_engine_run **out,
+	struct crl_err *err)
 {
 	struct crl_engine_run *run = NULL;
 	uint32_t i;
@@ -322,10 +326,21 @@ first_present(const struct crl_engine_run *run)
 int
 crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
 {
-	uint64_t deadline = crl_now_ns() + wait_ns;
+	struct crl_stop_times times;
+
+	return crl_engine_stop_timed(run, wait_ns, &times, err);
+}
+
+int
+crl_engine_stop_timed(struct crl_engine_run *run, uint64_t wait_ns, struct crl_stop_times *times,
+	struct crl_err *err)
+{
+	struct crl_stop_watch watch = {run->stream, run->nr_streams, 0, 0, crl_now_ns(), times};
+	uint64_t deadline = watch.told_ns + wait_ns;
 	uint32_t i;
 	int rc;
 
+	memset(times, 0, sizeof(*times));
 	for (i = 0; i < run->nr_streams; i++)
 		crl_st32(&run->stream[i]->ctl->stop, 1);
 	/* a park that timed out: to its end first, as streams that left still have to drain */
@@ -333,12 +348,14 @@ crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *er
 		return -ETIMEDOUT;
 	if (run->out && crl_engine_resume(run, err) != 0) /* it has sends to wait for */
 		return -EIO;
-	rc = run->cuda ? run->cuda_stop(run->cuda, wait_ns, err) : crl_threads_join(run, deadline);
+	rc = run->cuda ? run->cuda_stop(run->cuda, wait_ns, &watch, err)
+		       : crl_threads_join(run, deadline, &watch);
 	if (rc == -ETIMEDOUT)
 		return crl_err_set(err, rc, "stop engine", "call again with more time",
 			"stream %u has not left within %llu ms", first_present(run),
 			(unsigned long long)(wait_ns / 1000000u));
 	run_free(run);
+	times->freed_ns = crl_now_ns() - watch.told_ns;
 	return rc;
 }
 

@@ -112,6 +112,19 @@ int crl_engine_work(struct crl_engine_run *run, uint32_t thread);
  */
 int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
 
+/* When the parts of a stop were over, in ns from the call on; 0: not seen. */
+struct crl_stop_times {
+	uint64_t seen_ns;    /* the last stream had seen the word, */
+	uint64_t left_ns;    /* and had left: its sends were over */
+	uint64_t ended_ns;   /* the kernel, or the last thread, had ended */
+	uint64_t fetched_ns; /* queue states were back in the caller's structs */
+	uint64_t freed_ns;   /* nothing of the run was left */
+};
+
+/* The same, and how long it took; of a run that timed out what is known so far. */
+int crl_engine_stop_timed(struct crl_engine_run *run, uint64_t wait_ns,
+	struct crl_stop_times *times, struct crl_err *err);
+
 /*
  * All streams stand still and touch no queue until crl_engine_resume(); waits up to wait_ns. On a
  * GPU their kernel has ended when this returns 0, so that no CUDA call waits for it (docs/gpu.md

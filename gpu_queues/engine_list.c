@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "launch.h"
 #include "engines/5tswap.h"
 #include "engines/flowgen.h"
 #include "engines/icmpecho.h"
@@ -251,4 +252,12 @@ crl_engine_opts_txpkts(struct crl_engine_opts *o, const char *list, struct crl_e
 	memcpy(o->txpkts, len, nr * sizeof(len[0]));
 	o->txpkts_nr = nr;
 	return 0;
+}
+
+const char *
+crl_engine_kernel(const char *engine, const struct crl_engine_opts *opts)
+{
+	if (strcmp(engine, "stamp") == 0 && crl_txonly_len(opts) >= CRL_STAMP_LONG)
+		return "stamp_long";
+	return engine;
 }

@@ -42,19 +42,22 @@ crl_stream_stands(const struct crl_stream *s)
 	return s->mode == CRL_MODE_PARKED || s->mode == CRL_MODE_FAILED;
 }
 
-/* Sees errors, then what the host wants. */
+/* What the host wants. Who is told to leave has nothing more to see. */
 CRL_FN void
 crl_stream_obey(struct crl_stream *s)
 {
 	uint32_t stop = crl_ld32(&s->ctl->stop), park = crl_ld32(&s->ctl->park);
 	uint32_t rearm = crl_ld32(&s->ctl->rearm);
 
-	crl_order_seq_before_error(); /* pairs with the host's set-up of queues before it raised
-					 rearm */
 	s->park = park;
-	if (s->mode != CRL_MODE_STOPPING && stop) {
+	if (s->mode == CRL_MODE_RUN && !stop && !park)
+		return;		      /* as ever: nothing was handed over */
+	crl_order_seq_before_error(); /* pairs with the host's set-up of queues before it raised
+					 rearm, took park back or said stop */
+	if (stop) {
 		s->mode = CRL_MODE_STOPPING;
 		s->deadline_ns = crl_now_ns() + CRL_DRAIN_NS_MAX;
+		crl_st32(&s->ctl->stopping, 1);
 		return;
 	}
 	if (s->mode == CRL_MODE_FAILED && rearm != s->rearmed && crl_stream_may_rearm(s)) {
@@ -110,6 +113,21 @@ crl_stream_look_due(struct crl_stream *s)
 }
 
 /*
+ * Between two looks, a look at the words alone: turns, packets and bytes say little of the time
+ * that they take where a thousand warps share a memory. Where a clock costs next to nothing.
+ */
+CRL_FN bool
+crl_stream_glance_due(struct crl_stream *s)
+{
+	uint64_t ticks = crl_ticks();
+
+	if (ticks - s->glanced < CRL_GLANCE_TICKS)
+		return false;
+	s->glanced = ticks;
+	return s->mode == CRL_MODE_RUN;
+}
+
+/*
  * Before each iteration. *run: do the work. Otherwise the return value is the turn's.
  */
 CRL_FN enum crl_turn
@@ -118,8 +136,11 @@ crl_stream_look(struct crl_stream *s, bool *run)
 	*run = false;
 	if (crl_stream_look_due(s)) {
 		crl_st64(&s->ctl->heartbeat, s->turns);
-		if (!crl_stream_stands(s))
+		if (!crl_stream_stands(s) && s->mode != CRL_MODE_STOPPING)
 			crl_stream_publish(s);
+		if (s->mode != CRL_MODE_STOPPING)
+			crl_stream_obey(s);
+	} else if (crl_stream_glance_due(s)) {
 		crl_stream_obey(s);
 	}
 	if (s->mode == CRL_MODE_RUN && crl_stream_failed(s)) {

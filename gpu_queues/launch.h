@@ -23,34 +23,42 @@ uint32_t crl_cuda_abi(void);
 uint32_t crl_cuda_layout(void);
 
 /*
- * Starts engine's kernel on device, one block a stream. The streams and the queues they point to
- * are copied to the GPU; every address in them is one that the GPU can use. The kernel leaves when
- * each stream's ctl->stop is set. spare_sms multiprocessors are left to other resident kernels:
- * -EINVAL when the blocks do not all fit on the rest. -ENOSYS: no kernel of that name. -EIO: CUDA
- * refused; err says what.
+ * Starts a kernel, by its name, on device, one block a stream. The streams and the queues they
+ * point to are copied to the GPU; every address in them is one that the GPU can use. The kernel
+ * leaves when each stream's ctl->stop is set. spare_sms multiprocessors are left to other resident
+ * kernels: -EINVAL when the blocks do not all fit on the rest. -ENOSYS: no kernel of that name.
+ * -EIO: CUDA refused; err says what.
  */
-int crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
+int crl_cuda_start(const char *kernel, int device, struct crl_stream *const *streams, uint32_t nr,
 	uint32_t spare_sms, struct crl_cuda_run **run, struct crl_err *err);
 
-/* What an engine's kernel takes of a GPU. */
+/* engine.c's: the kernel of libcarillon_cuda for an engine with these options, complete: stamp has
+ * one of its own for long frames, which takes more registers. */
+const char *crl_engine_kernel(const char *engine, const struct crl_engine_opts *opts);
+
+/* What a kernel takes of a GPU. */
 struct crl_cuda_facts {
+	const char *kernel;		  /* its name */
 	uint32_t registers, shared_bytes; /* of a thread; of a block */
 	uint32_t per_sm, sms;		  /* blocks that fit on a multiprocessor; those there are */
 };
 
 /* Also loads all kernels for the device, which beside a resident one would wait for its end.
  * -ENOSYS: no kernel of that name. -EIO: CUDA. */
-int crl_cuda_facts(const char *engine, int device, struct crl_cuda_facts *facts);
+int crl_cuda_facts(const char *kernel, int device, struct crl_cuda_facts *facts);
 
 /* engine.c's: the same of a run's own kernel, as it was before its start. -ENOTSUP: it has none. */
 struct crl_engine_run;
 int crl_engine_facts(const struct crl_engine_run *run, struct crl_cuda_facts *facts);
 
 /*
- * Waits up to wait_ns for the kernel's end, copies queue states back, frees. -ETIMEDOUT: it still
- * runs, nothing was freed. -EIO: it ended with a CUDA error, all is freed.
+ * Waits up to wait_ns for the kernel's end, looking at watch meanwhile, copies queue states back,
+ * frees. -ETIMEDOUT: it still runs, nothing was freed. -EIO: it ended with a CUDA error, all is
+ * freed.
  */
-int crl_cuda_stop(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
+struct crl_stop_watch;
+int crl_cuda_stop(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_stop_watch *watch,
+	struct crl_err *err);
 
 /*
  * Of streams that were told CRL_PARK_LEAVE: waits for the kernel's end, -ETIMEDOUT. And starts it

@@ -18,36 +18,42 @@
 #define CRL_LAYOUT_SQ(F, S)                                                                        \
 	F(S, wqe)                                                                                  \
 	F(S, dbrec)                                                                                \
-	F(S, uar) F(S, cookie) F(S, end) F(S, log_depth) F(S, sqn) F(S, lkey) F(S, signal_every)   \
-		F(S, flags) F(S, inline_max) F(S, inline_hdr) F(S, rsvd) F(S, pi) F(S, posted)     \
-			F(S, rung) F(S, completed) F(S, ci) F(S, signalled) F(S, last) F(S, db)    \
+	F(S, uar)                                                                                  \
+	F(S, cookie) F(S, end) F(S, log_depth) F(S, sqn) F(S, lkey) F(S, signal_every) F(S, flags) \
+		F(S, inline_max) F(S, inline_hdr) F(S, rsvd) F(S, pi) F(S, posted) F(S, rung)      \
+			F(S, completed) F(S, ci) F(S, signalled) F(S, last) F(S, db)               \
 				F(S, unsignalled) F(S, state) F(S, cq)
 #define CRL_LAYOUT_RQ(F, S)                                                                        \
 	F(S, wqe)                                                                                  \
 	F(S, dbrec)                                                                                \
-	F(S, buf) F(S, released) F(S, buf_iova) F(S, log_depth) F(S, rqn) F(S, stride)             \
-		F(S, headroom) F(S, lkey) F(S, state) F(S, pi) F(S, pi_told) F(S, ci) F(S, cq)
+	F(S, buf)                                                                                  \
+	F(S, released) F(S, buf_iova) F(S, log_depth) F(S, rqn) F(S, stride) F(S, headroom)        \
+		F(S, lkey) F(S, state) F(S, pi) F(S, pi_told) F(S, ci) F(S, cq)
 #define CRL_LAYOUT_TXBUF(F, S) F(S, addr) F(S, iova) F(S, bytes) F(S, lkey) F(S, rsvd)
 #define CRL_LAYOUT_QUEUE(F, S)                                                                     \
 	F(S, abi)                                                                                  \
 	F(S, flags)                                                                                \
-	F(S, index) F(S, port) F(S, mtu) F(S, mac) F(S, sq) F(S, rq) F(S, txbuf) F(S, stats)       \
-		F(S, error) F(S, ctl)
+	F(S, index)                                                                                \
+	F(S, port) F(S, mtu) F(S, mac) F(S, sq) F(S, rq) F(S, txbuf) F(S, stats) F(S, error)       \
+		F(S, ctl)
 #define CRL_LAYOUT_CTL(F, S)                                                                       \
 	F(S, stop)                                                                                 \
 	F(S, park)                                                                                 \
-	F(S, rearm) F(S, owned) F(S, rsvd0) F(S, parked) F(S, done) F(S, abi) F(S, rearmed)        \
-		F(S, heartbeat) F(S, rsvd1)
+	F(S, rearm)                                                                                \
+	F(S, owned) F(S, rsvd0) F(S, parked) F(S, done) F(S, abi) F(S, rearmed) F(S, heartbeat)    \
+		F(S, stopping) F(S, rsvd1)
 #define CRL_LAYOUT_QERROR(F, S)                                                                    \
 	F(S, seq)                                                                                  \
 	F(S, status)                                                                               \
-	F(S, queue) F(S, wqe) F(S, syndrome) F(S, vendor) F(S, is_rx) F(S, kind) F(S, cqe)         \
-		F(S, wqe_bytes) F(S, rsvd)
+	F(S, queue)                                                                                \
+	F(S, wqe) F(S, syndrome) F(S, vendor) F(S, is_rx) F(S, kind) F(S, cqe) F(S, wqe_bytes)     \
+		F(S, rsvd)
 #define CRL_LAYOUT_QSTATS(F, S)                                                                    \
 	F(S, rx_packets)                                                                           \
 	F(S, rx_bytes)                                                                             \
-	F(S, rx_dropped) F(S, rx_errors) F(S, rx_csum_bad) F(S, rx_polls) F(S, rx_idle_polls)      \
-		F(S, rx_refills) F(S, tx_packets) F(S, tx_bytes) F(S, tx_dropped) F(S, tx_errors)  \
+	F(S, rx_dropped)                                                                           \
+	F(S, rx_errors) F(S, rx_csum_bad) F(S, rx_polls) F(S, rx_idle_polls) F(S, rx_refills)      \
+		F(S, tx_packets) F(S, tx_bytes) F(S, tx_dropped) F(S, tx_errors)                   \
 			F(S, tx_doorbells) F(S, tx_full_waits) F(S, tx_completions)                \
 				F(S, tx_idle_polls) F(S, sq_pi) F(S, sq_ci) F(S, rq_pi)            \
 					F(S, rq_ci) F(S, rtt_count) F(S, rtt_sum_ns)               \
@@ -56,22 +62,24 @@
 #define CRL_LAYOUT_PKT(F, S)                                                                       \
 	F(S, data)                                                                                 \
 	F(S, iova)                                                                                 \
-	F(S, index) F(S, len) F(S, room) F(S, hash) F(S, metadata) F(S, csum_ok) F(S, types)       \
-		F(S, vlan)
+	F(S, index)                                                                                \
+	F(S, len) F(S, room) F(S, hash) F(S, metadata) F(S, csum_ok) F(S, types) F(S, vlan)
 #define CRL_LAYOUT_OPTS(F, S)                                                                      \
 	F(S, peer_mac)                                                                             \
 	F(S, txpkts_nr)                                                                            \
-	F(S, txpkts) F(S, src_ip) F(S, dst_ip) F(S, src_port) F(S, dst_port) F(S, cs_flags)        \
-		F(S, tx_frames_max) F(S, tx_first) F(S, own_flow) F(S, in_flight) F(S, flows)      \
-			F(S, user)
+	F(S, txpkts)                                                                               \
+	F(S, src_ip) F(S, dst_ip) F(S, src_port) F(S, dst_port) F(S, cs_flags) F(S, tx_frames_max) \
+		F(S, tx_first) F(S, own_flow) F(S, in_flight) F(S, flows) F(S, user)
 #define CRL_LAYOUT_STREAM(F, S)                                                                    \
 	F(S, rx)                                                                                   \
 	F(S, tx)                                                                                   \
-	F(S, ctl) F(S, tx_lkey) F(S, burst) F(S, mode) F(S, rearmed) F(S, park) F(S, rsvd)         \
-		F(S, turns) F(S, look_packets) F(S, look_bytes) F(S, look_every) F(S, look_step)   \
-			F(S, deadline_ns) F(S, tx_left) F(S, tx_slots) F(S, tx_stride)             \
-				F(S, tx_flow) F(S, waiting) F(S, seq) F(S, sent_ns) F(S, rxc)      \
-					F(S, txc) F(S, rtt) F(S, stamp) F(S, loose) F(S, opts)
+	F(S, ctl)                                                                                  \
+	F(S, tx_lkey) F(S, burst) F(S, mode) F(S, rearmed) F(S, park) F(S, rsvd) F(S, turns)       \
+		F(S, look_packets) F(S, look_bytes) F(S, look_every) F(S, look_step)               \
+			F(S, deadline_ns) F(S, glanced) F(S, tx_left) F(S, tx_slots)               \
+				F(S, tx_stride) F(S, tx_flow) F(S, waiting) F(S, seq)              \
+					F(S, sent_ns) F(S, rxc) F(S, txc) F(S, rtt) F(S, stamp)    \
+						F(S, loose) F(S, opts)
 
 /* Of all of them: list, struct, bytes of padding. */
 #define CRL_LAYOUTS(L)                                                                             \

@@ -233,6 +233,17 @@ crl_copy32(void *dst, const void *src, uint32_t n)
 		crl_st32((uint8_t *)dst + i, crl_ld32((const uint8_t *)src + i));
 }
 
+/* Steps of a clock that is cheap to read, on a GPU: its multiprocessor's. On a host it stands. */
+CRL_FN uint64_t
+crl_ticks(void)
+{
+#if defined(__CUDA_ARCH__)
+	return (uint64_t)clock64();
+#else
+	return 0;
+#endif
+}
+
 /* Nanoseconds of a clock that only rises; for bounds of waits, on the processor that waits. */
 CRL_FN uint64_t
 crl_now_ns(void)

@@ -20,7 +20,7 @@
 
 /* Raised whenever the layout or the meaning of a struct below changes: host and device object must
  * agree. */
-#define CRL_DEV_ABI 2u /* 1: first light; 2: crl_sq.inline_hdr */
+#define CRL_DEV_ABI 3u /* 1: first light; 2: crl_sq.inline_hdr; 3: crl_ctl.stopping */
 
 enum crl_st {
 	CRL_OK = 0,
@@ -175,7 +175,8 @@ struct crl_ctl {
 	uint32_t abi;	    /* engine: the CRL_DEV_ABI it was compiled with */
 	uint32_t rearmed;   /* engine: the value of rearm it has obeyed */
 	uint64_t heartbeat; /* engine: rises while the loop turns */
-	uint32_t rsvd1[10];
+	uint32_t stopping;  /* engine: 1 = it has seen stop, and waits for its sends */
+	uint32_t rsvd1[9];
 };
 CRL_STATIC_ASSERT(sizeof(struct crl_ctl) == 128, "a cache line a writer");
 CRL_STATIC_ASSERT(offsetof(struct crl_ctl, parked) == 64, "a cache line a writer");

@@ -10,6 +10,7 @@
 
 #include "engine.h"
 #include "launch.h"
+#include "stop.h"
 
 struct crl_engine_run {
 	const struct crl_engine *engine;
@@ -25,7 +26,8 @@ struct crl_engine_run {
 		*working; /* [nr_threads] 1 from the thread's start to its last access of the run */
 	void *cuda_lib;	  /* CRL_ON_CUDA: dlopen handle, kernel run and its stop function */
 	struct crl_cuda_run *cuda;
-	int (*cuda_stop)(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
+	int (*cuda_stop)(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_stop_watch *watch,
+		struct crl_err *err);
 	int (*cuda_park)(struct crl_cuda_run *run, uint64_t wait_ns, struct crl_err *err);
 	int (*cuda_resume)(struct crl_cuda_run *run, struct crl_err *err);
 	struct crl_cuda_facts facts;
@@ -35,7 +37,9 @@ struct crl_engine_run {
 
 /* run_threads.c: starts run's host threads; on failure those started were stopped and joined. */
 int crl_threads_start(struct crl_engine_run *run, struct crl_err *err);
-/* Waits until deadline_ns for all threads to have finished, then joins ours. -ETIMEDOUT. */
-int crl_threads_join(struct crl_engine_run *run, uint64_t deadline_ns);
+/* Waits until deadline_ns for all threads to have finished, looking at watch meanwhile, then joins
+ * ours. -ETIMEDOUT. */
+int crl_threads_join(
+	struct crl_engine_run *run, uint64_t deadline_ns, struct crl_stop_watch *watch);
 
 #endif /* CRL_RUN_H */

@@ -29,6 +29,7 @@
 #include "kernel.cuh"
 #include "launch.h"
 #include "layout.h"
+#include "stop.h"
 
 #define STEP "start CUDA engine"
 
@@ -50,8 +51,11 @@ CRL_FWD_KERNEL(icmpecho, crl_icmpecho_packet)
 CRL_FWD_KERNEL(io, crl_io_packet)
 CRL_FWD_KERNEL(macswap, crl_macswap_packet)
 CRL_FWD_KERNEL(rxonly, crl_rxonly_packet)
-CRL_KERNEL(stamp, crl_warp_can(s), !crl_warp_can(s) && crl_stamp_due(s), crl_stamp_first_turn(s),
-	crl_fwd_turn(s, crl_stamp_packet), crl_stamp_warp_turn(w, s, m))
+/* Its first frames are lane 0's: within the warp's loop they would cost it 36 registers. */
+CRL_KERNEL(stamp, crl_warp_can(s), crl_stamp_due(s), crl_stamp_first_turn(s),
+	crl_fwd_turn(s, crl_stamp_packet), crl_fwd_warp_turn(w, s, m, crl_stamp_packet))
+CRL_KERNEL(stamp_long, crl_warp_can(s), !crl_warp_can(s) && crl_stamp_due(s),
+	crl_stamp_first_turn(s), crl_fwd_turn(s, crl_stamp_packet), crl_stamp_warp_turn(w, s, m))
 CRL_KERNEL(flowgen, crl_warp_can(s), false, CRL_TURN_LEFT, crl_flowgen_turn(s),
 	crl_flowgen_warp_turn(w, s, m))
 CRL_KERNEL(txonly, crl_warp_can(s), false, CRL_TURN_LEFT, crl_txonly_turn(s),
@@ -70,6 +74,7 @@ static const struct {
 	{"pingpong", crl_kernel_pingpong},
 	{"rxonly", crl_kernel_rxonly},
 	{"stamp", crl_kernel_stamp},
+	{"stamp_long", crl_kernel_stamp_long},
 	{"txonly", crl_kernel_txonly},
 };
 
@@ -80,9 +85,10 @@ struct crl_cuda_run {
 	cudaStream_t stream;
 	struct crl_stream *dev_streams; /* [nr] in GPU memory */
 	struct crl_queue_dev
-		*dev_queues;	  /* [2 * nr] in GPU memory: rx of stream i at 2i, tx at 2i + 1 */
-	struct crl_stream *copy;  /* [nr] host copy of dev_streams */
-	struct crl_stream **host; /* [nr] the caller's */
+		*dev_queues;	 /* [2 * nr] in GPU memory: rx of stream i at 2i, tx at 2i + 1 */
+	struct crl_stream *copy; /* [nr] host copy of dev_streams */
+	struct crl_queue_dev *queues; /* [2 * nr] host copy of dev_queues */
+	struct crl_stream **host;     /* [nr] the caller's */
 };
 
 static int
@@ -110,18 +116,20 @@ run_free(struct crl_cuda_run *r)
 	if (r->stream)
 		cudaStreamDestroy(r->stream);
 	free(r->copy);
+	free(r->queues);
 	free(r->host);
 	free(r);
 }
 
-/* Queue structs to the GPU; a queue that both sides of a stream share is copied once. */
+/* Queue structs to the GPU in one copy, as each takes some ten microseconds; a queue that both
+ * sides of a stream share is there once. */
 static cudaError_t
 send_streams(struct crl_cuda_run *r)
 {
-	cudaError_t e = cudaSuccess;
+	cudaError_t e;
 	uint32_t i;
 
-	for (i = 0; i < r->nr && e == cudaSuccess; i++) {
+	for (i = 0; i < r->nr; i++) {
 		struct crl_queue_dev *rx = r->host[i]->rx, *tx = r->host[i]->tx,
 				     *at = r->dev_queues + 2u * i;
 
@@ -129,11 +137,12 @@ send_streams(struct crl_cuda_run *r)
 		r->copy[i].rx = rx ? at : NULL;
 		r->copy[i].tx = !tx ? NULL : tx == rx ? at : at + 1;
 		if (rx)
-			e = cudaMemcpyAsync(at, rx, sizeof(*rx), cudaMemcpyHostToDevice, r->stream);
-		if (e == cudaSuccess && tx && tx != rx)
-			e = cudaMemcpyAsync(
-				at + 1, tx, sizeof(*tx), cudaMemcpyHostToDevice, r->stream);
+			r->queues[2u * i] = *rx;
+		if (tx && tx != rx)
+			r->queues[2u * i + 1u] = *tx;
 	}
+	e = cudaMemcpyAsync(r->dev_queues, r->queues, 2u * r->nr * sizeof(*r->queues),
+		cudaMemcpyHostToDevice, r->stream);
 	if (e == cudaSuccess)
 		e = cudaMemcpyAsync(r->dev_streams, r->copy, r->nr * sizeof(*r->copy),
 			cudaMemcpyHostToDevice, r->stream);
@@ -144,20 +153,19 @@ send_streams(struct crl_cuda_run *r)
 static cudaError_t
 fetch_streams(struct crl_cuda_run *r)
 {
-	struct crl_queue_dev q[2];
-	cudaError_t e = cudaSuccess;
+	cudaError_t e = cudaMemcpyAsync(r->queues, r->dev_queues, 2u * r->nr * sizeof(*r->queues),
+		cudaMemcpyDeviceToHost, r->stream);
 	uint32_t i;
 
+	if (e == cudaSuccess)
+		e = cudaStreamSynchronize(r->stream);
 	for (i = 0; i < r->nr && e == cudaSuccess; i++) {
 		struct crl_queue_dev *rx = r->host[i]->rx, *tx = r->host[i]->tx;
+		const struct crl_queue_dev *q = r->queues + 2u * i;
 
-		e = cudaMemcpyAsync(
-			q, r->dev_queues + 2u * i, sizeof(q), cudaMemcpyDeviceToHost, r->stream);
-		if (e == cudaSuccess)
-			e = cudaStreamSynchronize(r->stream);
-		if (e == cudaSuccess && rx)
+		if (rx)
 			rx->rq = q[0].rq;
-		if (e == cudaSuccess && tx)
+		if (tx)
 			tx->sq = q[tx == rx ? 0 : 1].sq;
 	}
 	return e;
@@ -190,7 +198,8 @@ run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 
 	r->copy = (struct crl_stream *)calloc(r->nr, sizeof(*r->copy));
 	r->host = (struct crl_stream **)calloc(r->nr, sizeof(*r->host));
-	if (!r->copy || !r->host)
+	r->queues = (struct crl_queue_dev *)calloc(2u * r->nr, sizeof(*r->queues));
+	if (!r->copy || !r->host || !r->queues)
 		return cudaErrorMemoryAllocation;
 	memcpy(r->host, streams, r->nr * sizeof(*r->host));
 	if (e == cudaSuccess)
@@ -200,8 +209,6 @@ run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 			(void **)&r->dev_streams, r->nr * sizeof(*r->dev_streams), r->stream);
 	if (e == cudaSuccess)
 		e = cudaMallocAsync((void **)&r->dev_queues, queues, r->stream);
-	if (e == cudaSuccess)
-		e = cudaMemsetAsync(r->dev_queues, 0, queues, r->stream);
 	return e == cudaSuccess ? send_streams(r) : e;
 }
 
@@ -237,18 +244,21 @@ crl_cuda_layout(void)
 	return crl_layout();
 }
 
-static void (*kernel_find(const char *engine))(struct crl_stream *)
+/* *kept: a name that lives as long as the library. */
+static void (*kernel_find(const char *name, const char **kept))(struct crl_stream *)
 {
-	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-		if (strcmp(kernels[i].name, engine) == 0)
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		*kept = kernels[i].name;
+		if (strcmp(*kept, name) == 0)
 			return kernels[i].kernel;
+	}
 	return NULL;
 }
 
 extern "C" int
-crl_cuda_facts(const char *engine, int device, struct crl_cuda_facts *facts)
+crl_cuda_facts(const char *name, int device, struct crl_cuda_facts *facts)
 {
-	void (*kernel)(struct crl_stream *) = kernel_find(engine);
+	void (*kernel)(struct crl_stream *) = kernel_find(name, &facts->kernel);
 	struct cudaFuncAttributes a;
 	int sms = 0, per_sm = 0;
 
@@ -280,10 +290,11 @@ crl_cuda_resume(struct crl_cuda_run *r, struct crl_err *err)
 }
 
 extern "C" int
-crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams, uint32_t nr,
+crl_cuda_start(const char *name, int device, struct crl_stream *const *streams, uint32_t nr,
 	uint32_t spare_sms, struct crl_cuda_run **out, struct crl_err *err)
 {
-	void (*kernel)(struct crl_stream *) = kernel_find(engine);
+	const char *kept;
+	void (*kernel)(struct crl_stream *) = kernel_find(name, &kept);
 	struct crl_cuda_run *r;
 	cudaError_t e;
 	int rc;
@@ -291,7 +302,7 @@ crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams
 	if (!kernel)
 		return crl_err_set(err, -ENOSYS, STEP,
 			"compile a kernel around your packet function",
-			"libcarillon_cuda has no kernel \"%s\"", engine);
+			"libcarillon_cuda has no kernel \"%s\"", name);
 	r = (struct crl_cuda_run *)calloc(1, sizeof(*r));
 	if (!r)
 		return crl_err_set(err, -ENOMEM, STEP, NULL, "no memory");
@@ -310,12 +321,12 @@ crl_cuda_start(const char *engine, int device, struct crl_stream *const *streams
 	return 0;
 }
 
-/* Until the kernel has ended, or has not within wait_ns. */
+/* Until the kernel has ended, or has not within wait_ns. watch: NULL, or what to look at too. */
 static cudaError_t
-wait_end(struct crl_cuda_run *r, uint64_t wait_ns)
+wait_end(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_stop_watch *watch)
 {
 	uint64_t deadline = crl_now_ns() + wait_ns;
-	struct timespec ts = {0, 200000};
+	struct timespec ts = {0, 50000};
 	cudaError_t e = cudaSetDevice(r->device);
 
 	while (e == cudaSuccess && (e = cudaStreamQuery(r->stream)) == cudaErrorNotReady) {
@@ -323,14 +334,18 @@ wait_end(struct crl_cuda_run *r, uint64_t wait_ns)
 			return e;
 		nanosleep(&ts, NULL);
 		e = cudaSuccess;
+		if (watch)
+			crl_stop_look(watch);
 	}
+	if (watch)
+		crl_stop_look(watch);
 	return e;
 }
 
 extern "C" int
 crl_cuda_park(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
 {
-	cudaError_t e = wait_end(r, wait_ns);
+	cudaError_t e = wait_end(r, wait_ns, NULL);
 
 	if (e == cudaErrorNotReady)
 		return -ETIMEDOUT;
@@ -338,14 +353,17 @@ crl_cuda_park(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
 }
 
 extern "C" int
-crl_cuda_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+crl_cuda_stop(
+	struct crl_cuda_run *r, uint64_t wait_ns, struct crl_stop_watch *watch, struct crl_err *err)
 {
-	cudaError_t e = wait_end(r, wait_ns);
+	cudaError_t e = wait_end(r, wait_ns, watch);
 
 	if (e == cudaErrorNotReady)
 		return -ETIMEDOUT;
+	watch->times->ended_ns = crl_now_ns() - watch->told_ns;
 	if (e == cudaSuccess)
 		e = fetch_streams(r);
+	watch->times->fetched_ns = crl_now_ns() - watch->told_ns;
 	run_free(r);
 	return e == cudaSuccess ? 0 : cuda_err(err, e, "kernel");
 }

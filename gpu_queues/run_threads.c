@@ -165,19 +165,22 @@ any_working(const struct crl_engine_run *run)
 }
 
 int
-crl_threads_join(struct crl_engine_run *run, uint64_t deadline_ns)
+crl_threads_join(struct crl_engine_run *run, uint64_t deadline_ns, struct crl_stop_watch *watch)
 {
 	uint32_t i;
 
 	while (any_working(run)) {
+		crl_stop_look(watch);
 		if (crl_now_ns() > deadline_ns)
 			return -ETIMEDOUT;
 		sleep_ns(JOIN_SLEEP_NS);
 	}
+	crl_stop_look(watch);
 	crl_order_seq_before_error(); /* pairs with each thread's last access before working became
 					 0 */
 	for (i = 0; i < run->nr_started; i++)
 		pthread_join(run->thread[i], NULL); /* bound: only its return is left */
 	run->nr_started = 0;
+	watch->times->ended_ns = watch->times->fetched_ns = crl_now_ns() - watch->told_ns;
 	return 0;
 }

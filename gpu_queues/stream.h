@@ -86,6 +86,7 @@ struct crl_stream {
 	uint32_t look_every;   /* turns between two looks, a power of two, */
 	uint32_t look_step;    /* or packets */
 	uint64_t deadline_ns;  /* of FAILING and STOPPING */
+	uint64_t glanced;      /* crl_ticks() of the last glance at the control words */
 	uint64_t tx_left;      /* engines with frames of their own: still to send */
 	uint32_t tx_slots;     /* prepared frames in tx's txbuf */
 	uint32_t tx_stride;    /* bytes from one to the next */

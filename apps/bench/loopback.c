@@ -6,7 +6,7 @@
  * Each queue's frames are a flow of its own, which a rule leads back to it: under one rule over all
  * queues the first bursts are one flow and meet in one ring. A port has CRL_PORT_QUEUES_MAX queues,
  * so that 1024 are two ports with a wire each. io: a burst goes round on each queue. stamp: as many
- * frames as a quarter of the ring, each checked every time it comes by.
+ * frames as a quarter of the ring, a megabyte of them at most, each checked every time it comes by.
  */
 #include "programs.h"
 
@@ -17,9 +17,10 @@
 
 #include "config/limits.h"
 
-#define SECONDS_MAX 90		   /* a program of a thousand queues needs some seconds to start */
-#define FRAMES_MAX  262144u	   /* in the receive rings of one line, */
-#define HOST_BYTES  (768ull << 20) /* and bytes of all of them, where memory is the host's */
+#define SECONDS_MAX  90		    /* a program of a thousand queues needs some seconds to start */
+#define FLIGHT_BYTES (1u << 20)	    /* under way a queue: who stops waits until all have arrived */
+#define FRAMES_MAX   262144u	    /* in the receive rings of one line, */
+#define HOST_BYTES   (768ull << 20) /* and bytes of all of them, where memory is the host's */
 
 /* One line. */
 struct loop {
@@ -32,6 +33,7 @@ struct loop {
 /* What the program itself reported. */
 struct report {
 	double seconds, stop_ms;
+	struct json_object *stop; /* its parts, ours to give away; NULL: none */
 	uint64_t packets, torn, missed;
 };
 
@@ -64,6 +66,8 @@ read_report(const char *file, struct report *r)
 	}
 	r->seconds = get_double(root, "seconds");
 	r->stop_ms = get_double(root, "stop_ms");
+	if (json_object_object_get_ex(root, "stop", &r->stop))
+		json_object_get(r->stop);
 	for (size_t i = 0; i < json_object_array_length(ports); i++) {
 		if (!json_object_object_get_ex(
 			    json_object_array_get_idx(ports, i), "queues", &queues))
@@ -97,6 +101,8 @@ plan(const struct bn_run *run, struct loop *l)
 			(run->opt->host && l->depth * slot * l->queues > HOST_BYTES)))
 		l->depth /= 2;
 	l->in_flight = strcmp(l->mode, "io") == 0 ? 32 : l->depth / 4;
+	if (l->in_flight > FLIGHT_BYTES / l->size)
+		l->in_flight = FLIGHT_BYTES / l->size;
 	return l->ports <= CRL_TP_PORTS_MAX;
 }
 
@@ -168,6 +174,7 @@ loopback_line(struct bn_run *run, const char *mode, unsigned size, unsigned queu
 	if (plan(run, &l) && run_line(run, &l, &n, &rep, why, sizeof(why)))
 		snprintf(why, sizeof(why), "nothing came round within %g s", l.seconds);
 	if (rep.packets == 0) {
+		json_object_put(rep.stop);
 		bn_line_missing(run, &s, why);
 		run->failed++;
 		return;
@@ -184,6 +191,8 @@ loopback_line(struct bn_run *run, const char *mode, unsigned size, unsigned queu
 	bn_put(more, "ring", l.depth);
 	bn_put(more, "in_flight_a_queue", l.in_flight);
 	bn_put(more, "stop_ms", rep.stop_ms);
+	if (rep.stop)
+		json_object_object_add(more, "stop", rep.stop);
 	bn_line(run, &s, &r, 1, more);
 }
 

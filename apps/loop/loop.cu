@@ -150,15 +150,19 @@ engines_start(struct loop *l, struct crl_loop_result *res, struct crl_engine_run
 static int
 engine_facts(struct loop *l, struct crl_loop_result *res)
 {
+	struct crl_engine_opts o;
 	struct crl_cuda_facts f;
-	int rc = crl_cuda_facts("stamp", l->engine_gpu, &f);
+	int rc;
+
+	options(l, &o);
+	rc = crl_cuda_facts(crl_engine_kernel("stamp", &o), l->engine_gpu, &f);
 
 	if (rc != 0) {
 		snprintf(l->err, l->err_bytes, "the engine's kernel cannot be loaded: %s",
 			strerror(-rc));
 		return rc;
 	}
-	res->engine = {l->cfg.active, f.registers, f.shared_bytes, f.per_sm, f.sms};
+	res->engine = {l->cfg.active, f.registers, f.shared_bytes, f.per_sm, f.sms, f.kernel};
 	return 0;
 }
 
@@ -359,9 +363,7 @@ defaults(struct loop *l, const struct crl_loop_cfg *cfg)
 			"1 to %u queues, frames of 64 to 9600 bytes, rings of a power of two from "
 			"64 to "
 			"%u, at most half as many packets under way and at least so many to send, "
-			"a "
-			"worker "
-			"for 8 queues",
+			"a worker for 8 queues",
 			CRL_LOOP_QUEUES_MAX, CRL_DEPTH_MAX);
 		return -EINVAL;
 	}

@@ -46,6 +46,7 @@ struct crl_loop_cfg {
 /* What a kernel takes of a GPU. */
 struct crl_loop_kernel {
 	uint32_t blocks, registers, shared_bytes, per_sm, sms;
+	const char *name;
 };
 
 struct crl_loop_result {

@@ -161,10 +161,9 @@ options(int argc, char **argv, struct crl_loop_cfg *c, int *json)
 static void
 print_kernel(const char *name, const struct crl_loop_kernel *k)
 {
-	printf("%-8s%u warps, %u registers a lane, %u bytes of shared memory a warp; %u fit on "
-	       "each "
-	       "of %u multiprocessors\n",
-		name, k->blocks, k->registers, k->shared_bytes, k->per_sm, k->sms);
+	printf("%-8s%u warps of %s, %u registers a lane, %u bytes of shared memory a warp; "
+	       "%u fit on each of %u multiprocessors\n",
+		name, k->blocks, k->name, k->registers, k->shared_bytes, k->per_sm, k->sms);
 }
 
 static void
@@ -207,9 +206,9 @@ print_json(const struct crl_loop_cfg *c, const struct crl_loop_result *r)
 	       "\"in_flight\":%u,\"burst\":%u,\"workers\":%u,",
 		r->engine_where, r->nic_where, r->why, c->queues, c->frame, c->in_flight, c->burst,
 		r->nic.blocks);
-	printf("\"engine_registers\":%u,\"nic_registers\":%u,\"seconds\":%.4f,\"mpps\":%.4f,"
-	       "\"stop_ms\":%.3f,",
-		r->engine.registers, r->nic.registers, r->seconds,
+	printf("\"engine_kernel\":\"%s\",\"engine_registers\":%u,\"nic_registers\":%u,"
+	       "\"seconds\":%.4f,\"mpps\":%.4f,\"stop_ms\":%.3f,",
+		r->engine.name, r->engine.registers, r->nic.registers, r->seconds,
 		(double)r->received / r->seconds / 1e6, r->stop_ms);
 	printf("\"sent\":%" PRIu64 ",\"checked\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"torn\":%" PRIu64
 	       ",\"out_of_place\":%" PRIu64 ",\"no_buffer\":%" PRIu64 ",\"wqes\":%" PRIu64

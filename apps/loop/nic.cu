@@ -261,7 +261,7 @@ loop_tables(struct loop *l)
 }
 
 static int
-facts(struct loop *l, const void *kernel, int device, struct crl_loop_kernel *k)
+facts(struct loop *l, const char *name, const void *kernel, int device, struct crl_loop_kernel *k)
 {
 	struct cudaFuncAttributes a;
 	int sms = 0, per_sm = 0;
@@ -272,6 +272,7 @@ facts(struct loop *l, const void *kernel, int device, struct crl_loop_kernel *k)
 		!loop_cuda(l, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, 32, 0),
 			"occupancy"))
 		return -EIO;
+	k->name = name;
 	k->registers = (uint32_t)a.numRegs;
 	k->shared_bytes = (uint32_t)a.sharedSizeBytes;
 	k->per_sm = (uint32_t)per_sm;
@@ -283,7 +284,7 @@ int
 loop_nic_facts(struct loop *l, struct crl_loop_kernel *k)
 {
 	k->blocks = l->cfg.workers;
-	return facts(l, (const void *)nic_kernel, l->nic_gpu, k);
+	return facts(l, "nic_kernel", (const void *)nic_kernel, l->nic_gpu, k);
 }
 
 int
@@ -339,7 +340,9 @@ loop_fused_start(struct loop *l, struct crl_loop_result *res)
 {
 	uint32_t nr = l->cfg.queues, blocks = nr + l->cfg.workers;
 	void *args[] = {&l->streams, &nr, &l->dp, &l->crew, &l->gone};
-	int coop = 0, rc = facts(l, (const void *)fused_kernel, l->engine_gpu, &res->engine);
+	int coop = 0, rc;
+
+	rc = facts(l, "fused_kernel", (const void *)fused_kernel, l->engine_gpu, &res->engine);
 
 	if (rc != 0 ||
 		!loop_cuda(l,

@@ -69,6 +69,7 @@ struct crl_tp_app {
 	int stopped_badly;	   /* an engine did not leave: memory cannot be freed */
 	uint64_t start_ns, end_ns; /* of forwarding */
 	uint64_t stop_ns;	   /* from the word to stop to the last stream gone */
+	struct crl_stop_times stop; /* its parts, of the engine that took longest */
 	/* Errors: written by the control loop, read by telemetry; under the lock. */
 	pthread_mutex_t lock;
 	struct crl_err errors[CRL_TP_ERRORS_MAX];

@@ -7,6 +7,7 @@
 #include "app.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include <rte_launch.h>
@@ -223,6 +224,30 @@ lcore_wait(unsigned lcore, uint64_t deadline_ns)
 	return 0;
 }
 
+/* All engines hear it before the first is waited for. */
+static void
+tell_stop(struct crl_tp_app *app)
+{
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++)
+			crl_control_stop(&app->ports[i].queues[k].watch);
+}
+
+/* One engine, and its part of the times, which count from told. */
+static int
+stop_one(struct crl_tp_app *app, uint32_t i, uint64_t told, struct crl_err *err)
+{
+	uint64_t before = crl_now_ns() - told, *sum = &app->stop.seen_ns, *one;
+	struct crl_stop_times times;
+	int ret = crl_engine_stop_timed(app->run[i], LEAVE_NS_MAX, &times, err);
+
+	one = &times.seen_ns;
+	for (uint32_t k = 0; k < sizeof(times) / sizeof(*one); k++)
+		if (one[k] != 0 && before + one[k] > sum[k])
+			sum[k] = before + one[k];
+	return ret;
+}
+
 int
 crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err)
 {
@@ -232,8 +257,10 @@ crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err)
 
 	if (app->nr_runs == 0)
 		return 0;
+	tell_stop(app);
+	memset(&app->stop, 0, sizeof(app->stop));
 	for (uint32_t i = 0; i < app->nr_runs; i++) {
-		one = app->run[i] != NULL ? crl_engine_stop(app->run[i], LEAVE_NS_MAX, &e) : 0;
+		one = app->run[i] != NULL ? stop_one(app, i, told, &e) : 0;
 		if (one == 0)
 			app->run[i] = NULL;
 		else if (ret == 0 && err != NULL)

@@ -39,8 +39,7 @@ memory_report(const struct crl_qstats *s)
 	put_u64(o, "send_records_stored", s->tx_doorbells * sizeof(crl_be32));
 	put_u64(o, "registers_stored", s->tx_doorbells * sizeof(uint64_t));
 	put_u64(o, "receive_records_stored", s->rx_refills * sizeof(crl_be32));
-	put_u64(o, "cqes_read",
-		(s->tx_completions + s->rx_packets + s->rx_errors) * CRL_CQE_BYTES);
+	put_u64(o, "cqes_read", (s->tx_completions + s->rx_packets + s->rx_errors) * CRL_CQE_BYTES);
 	put_u64(o, "payload_received", s->rx_bytes);
 	put_u64(o, "payload_sent", s->tx_bytes);
 	return o;
@@ -55,6 +54,7 @@ kernel_report(const struct crl_tp_app *app)
 
 	for (uint32_t i = 0; i < app->nr_ports; i++)
 		blocks += app->ports[i].nr_queues;
+	put_str(o, "kernel", app->facts.kernel);
 	put_u64(o, "blocks", blocks);
 	put_u64(o, "multiprocessors", app->facts.sms);
 	put_u64(o, "blocks_that_fit_on_one", app->facts.per_sm);
@@ -140,6 +140,20 @@ port_report(const struct crl_tp_app *app, const struct crl_tp_port *p, double se
 	return o;
 }
 
+/* When each part of the stop was over, in ms from the word on. */
+static struct json_object *
+stop_report(const struct crl_tp_app *app)
+{
+	static const char *const names[] = {"word_seen_ms", "sends_over_ms", "kernel_ended_ms",
+		"states_back_ms", "all_freed_ms"};
+	const uint64_t *ns = &app->stop.seen_ns;
+	struct json_object *o = json_object_new_object();
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		json_object_object_add(o, names[i], json_object_new_double((double)ns[i] / 1e6));
+	return o;
+}
+
 static struct json_object *
 build(const struct crl_tp_app *app)
 {
@@ -155,6 +169,7 @@ build(const struct crl_tp_app *app)
 	put_str(o, "forward_mode", app->opt.engine->name);
 	json_object_object_add(o, "seconds", json_object_new_double(seconds));
 	json_object_object_add(o, "stop_ms", json_object_new_double((double)app->stop_ns / 1e6));
+	json_object_object_add(o, "stop", stop_report(app));
 	put_u64(o, "rxd", app->opt.rxd);
 	put_u64(o, "txd", app->opt.txd);
 	put_u64(o, "burst", app->opt.burst);

@@ -21,6 +21,7 @@
 #define CRL_STAMP_AT	(CRL_TXONLY_HDR_BYTES + 6u) /* the number, two words, then the pattern */
 #define CRL_STAMP_BYTES (CRL_STAMP_AT + 12u)
 #define CRL_STAMP_SLOTS CRL_BURST_MAX
+#define CRL_STAMP_LONG	128u /* bytes of a frame from which on all lanes of a warp help */
 
 /* Word k of the pattern. */
 CRL_FN uint32_t

@@ -11,7 +11,6 @@
 #include "../wide.h"
 #include "stamp.h"
 
-#define CRL_STAMP_LONG	 128u		      /* bytes of a frame from which on all lanes help */
 #define CRL_STAMP_CHUNKS (CRL_STAMP_AT + 16u) /* where they begin: behind two words */
 #define CRL_STAMP_BESIDE 2u		      /* words before them */
 CRL_STATIC_ASSERT(

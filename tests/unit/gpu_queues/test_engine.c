@@ -192,7 +192,7 @@ refusals(void **state)
 	REFUSED(cfg.burst = CRL_BURST_MAX + 1, -EINVAL, "burst of 65");
 	REFUSED(s[1].rx = NULL, -EINVAL, "stream 1 lacks");
 	REFUSED(s[1].tx = NULL, -EINVAL, "stream 1 lacks");
-	REFUSED(nic[1].q.abi = 9, -EPROTO, "device ABI 9, this engine is of ABI 2");
+	REFUSED(nic[1].q.abi = 9, -EPROTO, "device ABI 9, this engine is of ABI 3");
 	REFUSED(nic[1].q.flags = CRL_Q_TX, -EINVAL, "queue 1 has no receive side");
 	REFUSED(nic[1].q.flags = CRL_Q_RX, -EINVAL, "queue 1 has no send side");
 	REFUSED(nic[1].q.sq.state = CRL_QS_FAILED, -EINVAL, "not ready");
@@ -421,7 +421,8 @@ fake_resume(struct crl_cuda_run *r, struct crl_err *err)
 }
 
 static int
-fake_stop(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
+fake_stop(
+	struct crl_cuda_run *r, uint64_t wait_ns, struct crl_stop_watch *watch, struct crl_err *err)
 {
 	fake_stops++;
 	return 0;
