@@ -73,6 +73,29 @@ def hints(here, *more):
     return found
 
 
+def write_verdicts(path, shift):
+    with open(path, "w", encoding="utf-8") as file:
+        for mutant, verdict, test in shift.done:
+            print(verdict, test or "-", mutant.name, sep="\t", file=file)
+        for error in shift.errors:
+            print("error", "-", error, sep="\t", file=file)
+
+
+def joined(paths, chosen):
+    """(what became of the chosen, errors), from files of write_verdicts(); what none of them names is undecided."""
+    told, errors = {}, []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for verdict, test, name in (line.rstrip("\n").split("\t") for line in file):
+                if verdict == "error":
+                    errors.append(name)
+                elif verdict != "undecided":
+                    told[name] = verdict, None if test == "-" else test
+    unknown = set(told) - {m.name for m in chosen}
+    errors += [f"a verdict on what is not made: {name}" for name in sorted(unknown)]
+    return [(m, *told.get(m.name, ("undecided", None))) for m in chosen], errors
+
+
 def _share(killed, counted):
     return f"{100 * killed / counted:.1f}%" if counted else "-"
 
@@ -108,6 +131,13 @@ def commit(root, *words):
     return done.stdout.strip()
 
 
+def _standing(reason):
+    """Of a survivor, by what survivors.txt has of it."""
+    if reason is None:
+        return "not listed"
+    return {"OPEN": "open", "SPEED": "speed"}.get(reason.split(":")[0], "equivalent")
+
+
 def _head(root, args, made, chosen, shift, count, seconds):
     counted = count["killed"] + count["survived"]
     yield f"command   tests/mutation/run {' '.join(sys.argv[1:])}"
@@ -123,6 +153,12 @@ def _head(root, args, made, chosen, shift, count, seconds):
            f"{count['undecided']} undecided when time was up")
     yield f"counted   {counted}: {count['killed']} killed, {count['survived']} survived"
     yield f"score     {_share(count['killed'], counted)} of those counted were killed"
+    known = listed(os.path.dirname(os.path.abspath(__file__)))
+    ways = collections.Counter(_standing(known.get(m.name)) for m, verdict, _ in shift.done if verdict == "survived")
+    none = ways["equivalent"] + ways["speed"]
+    yield (f"survivors {ways['equivalent']} are no faults by their reason in survivors.txt, {ways['speed']} are of speed "
+           f"only; {ways['open']} are OPEN there, {ways['not listed']} are not listed")
+    yield f"          {_share(count['killed'], counted - none)} without those {none}"
 
 
 def finish(here, root, args, made, chosen, shift, seconds):

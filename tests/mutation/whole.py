@@ -32,7 +32,7 @@ class Whole:
         self.tests = {s.source.path: bench.seeing(s.source.path) for s in self.schemas}
         self.all = list({t.name: self.shop.tests[t.name] for tests in self.tests.values() for t in tests}.values())
         self.seen, self.busy = {}, {t.name: threading.Lock() for t in self.all}
-        self.survivors = []
+        self.survivors, self.tested = queue.SimpleQueue(), threading.Event()
 
     def build(self):
         """All tests with all mutants; those that do not compile here are left to be compiled alone."""
@@ -106,9 +106,25 @@ class Whole:
         finally:
             self.bench.shop.put(mutant.path, source.text)
 
+    def beside(self, rest):
+        """What needs the other copy, while tests run: whether survivors are the same code, and between them rest."""
+        while True:
+            try:
+                item, work = self.survivors.get(timeout=0.001 if rest else 0.2), self.to_the_end
+            except queue.Empty:
+                if not rest:
+                    if self.tested.is_set() and self.survivors.empty():
+                        return
+                    continue
+                item, work = rest.pop(), self.one
+            self.each(work, [item], 1)
+
     def to_the_end(self, mutant, test):
         """A survivor: is it the same machine code?"""
-        verdict, _ = self.bench.survivor(mutant, self.sources[mutant.path])
+        try:
+            verdict, _ = self.bench.survivor(mutant, self.sources[mutant.path])
+        finally:
+            self.bench.shop.put(mutant.path, self.sources[mutant.path].text)
         self.shift.note(mutant, verdict, test)
 
     def each(self, work, items, jobs=None):
@@ -143,20 +159,21 @@ class Whole:
         self.each(self.look, [(t,) for t in self.all])
         self.say("the tests")
         rest = [(m, None) for s in self.schemas for m in s.rest]
-        other = threading.Thread(target=self.each, args=(self.one, rest, 1))
+        random.Random(0).shuffle(rest)
+        other = threading.Thread(target=self.beside, args=(rest,))
         other.start()
         items = [(m, n) for s in self.schemas for m, n in s.numbers.items()]
         random.Random(0).shuffle(items)  # what --seconds leaves out is not always the same file's
         self.each(self.one, items)
-        other.join()
+        self.tested.set()
         self.say("the machine code of survivors")
-        self.each(self.to_the_end, self.survivors, 1)
+        other.join()
 
     def one(self, mutant, number):
         verdict, test = self.by_itself(mutant) if number is None else self.judge(mutant, number)
         if verdict == "survived" and number is not None:
             print(f"survives: {mutant.name} ({test or 'reached'})", flush=True)
-            self.survivors.append((mutant, test))
+            self.survivors.put((mutant, test))
         else:
             self.shift.note(mutant, verdict, test)
 
