@@ -12,6 +12,6 @@ carillon_end
 said=$(grep -c '^carillon-testpmd: .*queue 0x.* stopped at WQE .* Fix: ' /tmp/log)
 first=$status
 echo "GUEST after the error: $(grep '^carillon-testpmd: ' /tmp/log)"
-carillon --forward-mode=icmpecho && echo "GUEST again" && until_true 300 has TX-packets 5
+carillon --forward-mode=icmpecho && echo "GUEST again" && until_true 300 has TX-packets 5 && sleep 1
 carillon_end
 [ "$first" = 1 ] && [ "$said" = 1 ] && [ "$status" = 0 ] && [ "$(count TX-packets)" -ge 5 ] && echo "GUEST VERDICT ok"
