@@ -57,10 +57,8 @@ crl_cq_create(struct crl_queue *q, struct crl_cq_obj *cq, const char *step, stru
 		return ret;
 	fill_command(q, cq, in);
 	ret = crl_devx_create(q->ctx, step, in, sizeof(in), out, sizeof(out), &cq->obj, err);
-	if (ret != 0) {
-		crl_umem_dereg(&cq->ring.umem);
+	if (ret != 0)
 		return ret;
-	}
 	cq->cqn = crl_prm_get(out, CRL_PRM_CREATE_CQ_OUT_CQN);
 	return 0;
 }

@@ -151,8 +151,8 @@ open_pd(struct crl_ctx *ctx, struct crl_err *err)
 	ret = mlx5dv_init_obj(&obj, MLX5DV_OBJ_PD);
 	if (ret != 0) {
 		ibv_dealloc_pd(ctx->pd);
-		return crl_fail_errno(err, ret > 0 ? ret : errno, "look up the protection domain",
-			"", "libmlx5 does not say its number");
+		return crl_fail_errno(err, crl_errno_of(ret), "look up the protection domain", "",
+			"libmlx5 does not say its number");
 	}
 	ctx->pdn = pd.pdn;
 	return 0;
@@ -181,12 +181,12 @@ open_rest(struct crl_ctx *ctx, struct ibv_device *dev, struct crl_err *err)
 	int ret = ibv_query_device_ex(ctx->ibv, NULL, &attr);
 
 	if (ret != 0)
-		return crl_fail_errno(err, ret > 0 ? ret : errno, "query the device", "",
+		return crl_fail_errno(err, crl_errno_of(ret), "query the device", "",
 			"the kernel does not describe it");
 	fill_info(ctx, dev, &attr.orig_attr);
 	ret = mlx5dv_devx_query_eqn(ctx->ibv, 0, &ctx->eqn);
 	if (ret != 0)
-		return crl_fail_errno(err, ret > 0 ? ret : errno, "find the event queue",
+		return crl_fail_errno(err, crl_errno_of(ret), "find the event queue",
 			"see the kernel log", "vector 0 has none");
 	ret = crl_caps_query(ctx, err);
 	if (ret != 0)

@@ -28,7 +28,7 @@ crl_devx_modify(struct mlx5dv_devx_obj *obj, const char *step, const void *in, s
 
 	memset(out, 0, out_bytes);
 	ret = mlx5dv_devx_obj_modify(obj, in, in_bytes, out, out_bytes);
-	return ret != 0 ? crl_fail_cmd(err, step, ret > 0 ? ret : errno, out) : 0;
+	return ret != 0 ? crl_fail_cmd(err, step, crl_errno_of(ret), out) : 0;
 }
 
 int
@@ -39,7 +39,7 @@ crl_devx_cmd(struct crl_ctx *ctx, const char *step, const void *in, size_t in_by
 
 	memset(out, 0, out_bytes);
 	ret = mlx5dv_devx_general_cmd(ctx->ibv, in, in_bytes, out, out_bytes);
-	return ret != 0 ? crl_fail_cmd(err, step, ret > 0 ? ret : errno, out) : 0;
+	return ret != 0 ? crl_fail_cmd(err, step, crl_errno_of(ret), out) : 0;
 }
 
 int
@@ -50,7 +50,7 @@ crl_devx_query(struct mlx5dv_devx_obj *obj, const char *step, const void *in, si
 
 	memset(out, 0, out_bytes);
 	ret = mlx5dv_devx_obj_query(obj, in, in_bytes, out, out_bytes);
-	return ret != 0 ? crl_fail_cmd(err, step, ret > 0 ? ret : errno, out) : 0;
+	return ret != 0 ? crl_fail_cmd(err, step, crl_errno_of(ret), out) : 0;
 }
 
 int
@@ -62,7 +62,7 @@ crl_devx_destroy(struct mlx5dv_devx_obj **obj, const char *step, struct crl_err 
 		return 0;
 	ret = mlx5dv_devx_obj_destroy(*obj);
 	if (ret != 0)
-		return crl_fail_errno(err, ret > 0 ? ret : errno, step,
+		return crl_fail_errno(err, crl_errno_of(ret), step,
 			"something still uses the object: stop engines and remove flows first",
 			"the NIC did not let go of it");
 	*obj = NULL;

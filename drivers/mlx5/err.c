@@ -27,6 +27,12 @@ crl_fw_status_str(uint8_t status)
 	return "unknown status";
 }
 
+int
+crl_errno_of(int ret)
+{
+	return ret < 0 ? errno : ret;
+}
+
 CRL_PUBLIC int
 crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const char *fix,
 	const char *cause, ...)

@@ -106,12 +106,10 @@ subscribe(struct crl_queue *q, struct mlx5dv_devx_obj *obj, int kind, const uint
 	if (obj == NULL)
 		return 0;
 	memcpy(list, types, nr * sizeof(*types));
-	ret = mlx5dv_devx_subscribe_devx_event(q->ctx->events, obj, (uint16_t)(nr * sizeof(*types)),
-		list, q->id * COOKIE_KINDS + (uint64_t)kind);
+	ret = crl_errno_of(mlx5dv_devx_subscribe_devx_event(q->ctx->events, obj,
+		(uint16_t)(nr * sizeof(*types)), list, q->id * COOKIE_KINDS + (uint64_t)kind));
 	if (ret == 0)
 		return 0;
-	if (ret < 0)
-		ret = errno;
 	/* A kernel that passes fewer types on to users still runs queues: crl_info says what is
 	 * missing. */
 	if (ret == EINVAL || ret == EOPNOTSUPP) {

@@ -22,6 +22,8 @@
 
 /* ---- err.c ---- */
 
+/* The errno of a library's call that returned ret: 0, the errno itself, or -1 and errno has it. */
+int crl_errno_of(int ret);
 /* crl_err_set() with the code and the words of errno_value, which are appended to the cause. */
 int crl_fail_errno(struct crl_err *err, int errno_value, const char *step, const char *fix,
 	const char *cause, ...) __attribute__((format(printf, 5, 6)));
@@ -189,6 +191,7 @@ struct crl_queue {
 int crl_uar_get(struct crl_queue *q, struct crl_err *err);
 void crl_uar_put(struct crl_queue *q);
 const char *crl_uar_kind_str(enum crl_uar kind);
+/* What a part has made when it fails is there still: its destroy function takes it away. */
 int crl_cq_create(
 	struct crl_queue *q, struct crl_cq_obj *cq, const char *step, struct crl_err *err);
 int crl_cq_destroy(struct crl_queue *q, struct crl_cq_obj *cq, struct crl_err *err);

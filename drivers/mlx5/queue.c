@@ -76,10 +76,8 @@ take_rings(struct crl_queue *q, struct crl_err *err)
 	ret = zeros == NULL ? crl_fail_errno(err, ENOMEM, CREATE_STEP, "", "no memory")
 			    : crl_mem_put(q->rings, q->mem, zeros, q->mem_bytes, err);
 	free(zeros);
-	if (ret != 0) {
+	if (ret != 0)
 		crl_mem_give(q->rings, q->mem, q->mem_bytes);
-		q->mem = NULL;
-	}
 	return ret;
 }
 
@@ -149,7 +147,6 @@ give_buffers(struct crl_queue *q, struct crl_err *err)
 			q->rx_region->nr_queues = 1;
 			return ret;
 		}
-		q->rx_region = NULL;
 	}
 	if (q->cfg.tx_region != NULL)
 		q->cfg.tx_region->nr_queues--;

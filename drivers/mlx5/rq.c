@@ -12,6 +12,8 @@
 
 #define LOG_STRIDE 4u
 
+_Static_assert(CRL_Q_STATE_RST == 0 && CRL_MEM_RQ_INLINE == 0, "what a command's zeros say");
+
 static int
 ring_init(struct crl_queue *q, struct crl_err *err)
 {
@@ -40,7 +42,6 @@ to_ready(struct crl_wq_obj *rq, struct crl_err *err)
 	uint32_t in[CRL_PRM_MODIFY_RQ_IN_BYTES / 4] = {0}, out[CRL_PRM_CMD_OUT_WORDS];
 
 	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_MODIFY_RQ);
-	crl_prm_set(in, CRL_PRM_MODIFY_RQ_IN_RQ_STATE, CRL_Q_STATE_RST);
 	crl_prm_set(in, CRL_PRM_MODIFY_RQ_IN_RQN, rq->num);
 	crl_prm_set(crl_prm_at(in, CRL_PRM_MODIFY_RQ_IN_CTX), CRL_PRM_RQC_STATE, CRL_Q_STATE_RDY);
 	return crl_devx_modify(
@@ -62,7 +63,6 @@ crl_rq_create(struct crl_queue *q, struct crl_err *err)
 		return ret;
 	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_CREATE_RQ);
 	crl_prm_set(rqc, CRL_PRM_RQC_VSD, 1); /* VLAN tags stay in the frame */
-	crl_prm_set(rqc, CRL_PRM_RQC_MEM_RQ_TYPE, CRL_MEM_RQ_INLINE);
 	crl_prm_set(rqc, CRL_PRM_RQC_FLUSH_IN_ERROR_EN, 1);
 	crl_prm_set(rqc, CRL_PRM_RQC_TS_FORMAT, q->ctx->caps.rq_ts_format);
 	crl_prm_set(rqc, CRL_PRM_RQC_CQN, q->rx_cq.cqn);
@@ -71,16 +71,7 @@ crl_rq_create(struct crl_queue *q, struct crl_err *err)
 	ret = crl_devx_create(
 		q->ctx, "create receive queue", in, sizeof(in), out, sizeof(out), &q->rq.obj, err);
 	if (ret != 0)
-		goto undo_ring;
+		return ret;
 	q->rq.num = crl_prm_get(out, CRL_PRM_CREATE_RQ_OUT_RQN);
-	ret = to_ready(&q->rq, err);
-	if (ret != 0)
-		goto undo_rq;
-	return 0;
-
-undo_rq:
-	crl_devx_destroy(&q->rq.obj, "", NULL);
-undo_ring:
-	crl_umem_dereg(&q->rq.ring.umem);
-	return ret;
+	return to_ready(&q->rq, err);
 }

@@ -9,6 +9,8 @@
 #include "internal.h"
 #include "wq.h"
 
+_Static_assert(CRL_Q_STATE_RST == 0, "a command's zeros say: from RST");
+
 void
 crl_wq_fill(const struct crl_queue *q, const struct crl_wq_obj *obj, uint32_t log_stride, void *wq)
 {
@@ -40,7 +42,6 @@ to_ready(struct crl_wq_obj *sq, struct crl_err *err)
 	uint32_t in[CRL_PRM_MODIFY_SQ_IN_BYTES / 4] = {0}, out[CRL_PRM_CMD_OUT_WORDS];
 
 	crl_prm_set(in, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_MODIFY_SQ);
-	crl_prm_set(in, CRL_PRM_MODIFY_SQ_IN_SQ_STATE, CRL_Q_STATE_RST);
 	crl_prm_set(in, CRL_PRM_MODIFY_SQ_IN_SQN, sq->num);
 	crl_prm_set(crl_prm_at(in, CRL_PRM_MODIFY_SQ_IN_CTX), CRL_PRM_SQC_STATE, CRL_Q_STATE_RDY);
 	return crl_devx_modify(
@@ -70,16 +71,7 @@ crl_sq_create(struct crl_queue *q, struct crl_err *err)
 	ret = crl_devx_create(
 		q->ctx, "create send queue", in, sizeof(in), out, sizeof(out), &q->sq.obj, err);
 	if (ret != 0)
-		goto undo_ring;
+		return ret;
 	q->sq.num = crl_prm_get(out, CRL_PRM_CREATE_SQ_OUT_SQN);
-	ret = to_ready(&q->sq, err);
-	if (ret != 0)
-		goto undo_sq;
-	return 0;
-
-undo_sq:
-	crl_devx_destroy(&q->sq.obj, "", NULL);
-undo_ring:
-	crl_umem_dereg(&q->sq.ring.umem);
-	return ret;
+	return to_ready(&q->sq, err);
 }

@@ -155,8 +155,8 @@ crl_region_dereg(struct crl_region *r, struct crl_err *err)
 	}
 	ret = ibv_dereg_mr(r->mr);
 	if (ret != 0)
-		return crl_fail_errno(err, ret > 0 ? ret : errno, "deregister a region",
-			RELEASE_FIX, "the NIC did not let go of key 0x%x", r->mr->lkey);
+		return crl_fail_errno(err, crl_errno_of(ret), "deregister a region", RELEASE_FIX,
+			"the NIC did not let go of key 0x%x", r->mr->lkey);
 	if (r->owned)
 		crl_mem_give(r->mem, r->addr, r->bytes);
 	LIST_REMOVE(r, link);

@@ -89,6 +89,10 @@ test_errno(void **state)
 	assert_non_null(strstr(err.cause, "3 things: No space left on device (errno 28)"));
 	assert_string_equal(err.fix, "fix");
 	assert_int_equal(crl_fail_errno(NULL, 0, "step", "", "x"), -EIO);
+	errno = EPERM;
+	assert_int_equal(crl_errno_of(-1), EPERM);
+	assert_int_equal(crl_errno_of(ENOSPC), ENOSPC);
+	assert_int_equal(crl_errno_of(0), 0);
 }
 
 static struct crl_err told; /* what memory says of its last failure */
