@@ -156,7 +156,7 @@ def _head(root, args, made, chosen, shift, count, seconds):
     known = listed(os.path.dirname(os.path.abspath(__file__)))
     ways = collections.Counter(_standing(known.get(m.name)) for m, verdict, _ in shift.done if verdict == "survived")
     none = ways["equivalent"] + ways["speed"]
-    yield (f"survivors {ways['equivalent']} are no faults by their reason in survivors.txt, {ways['speed']} are of speed "
+    yield (f"survivors {ways['equivalent']} are no faults by their reason in survivors.txt, {ways['speed']} of speed "
            f"only; {ways['open']} are OPEN there, {ways['not listed']} are not listed")
     yield f"          {_share(count['killed'], counted - none)} without those {none}"
 
