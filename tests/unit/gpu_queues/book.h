@@ -30,7 +30,8 @@ static inline uint64_t
 book_index(void)
 {
 	static const uint64_t wrap[] = {256, 65536, 1u << 24, 1ull << 32, 1ull << 40};
-	uint64_t at = book_rnd() % 3u == 0 ? book_rnd() >> 20 : wrap[book_below(5)] - book_below(70);
+	uint64_t at =
+		book_rnd() % 3u == 0 ? book_rnd() >> 20 : wrap[book_below(5)] - book_below(70);
 
 	return at + 4096u; /* older laps lie before it */
 }

@@ -9,8 +9,9 @@
 
 /* What a NIC has put into the CQ. */
 struct written {
-	uint32_t nr, bad, opcode; /* entries; which of them is none of a good send (nr: none does) */
-	uint64_t w[512];	  /* the WQE of each */
+	uint32_t nr, bad,
+		opcode;	 /* entries; which of them is none of a good send (nr: none does) */
+	uint64_t w[512]; /* the WQE of each */
 };
 
 /* k SENDs under way, nr of them or fewer reported, in order. */
@@ -73,9 +74,9 @@ check_error(const struct fake_nic *n, const struct written *c, bool failed)
 	assert_int_equal(e->seq, failed);
 	if (!failed)
 		return;
-	assert_int_equal(e->kind, c->opcode == 7u ? CRL_QERR_COUNTER :
-		c->opcode == CRL_CQE_REQ_ERR	  ? CRL_QERR_CQE :
-						    CRL_QERR_OPCODE);
+	assert_int_equal(e->kind, c->opcode == 7u		 ? CRL_QERR_COUNTER
+				  : c->opcode == CRL_CQE_REQ_ERR ? CRL_QERR_CQE
+								 : CRL_QERR_OPCODE);
 	assert_int_equal(e->wqe, (uint16_t)c->w[0]);
 	assert_int_equal(e->queue, FAKE_SQN);
 }
@@ -101,7 +102,8 @@ reap_once(bool one, uint32_t log_sq, uint32_t log_cq)
 	write_cqes(sq, &c, k);
 	good = c.bad < c.nr ? c.bad : c.nr;
 	if (!one && c.opcode == 7u && model_last(c.nr) >= (int)good)
-		good = 0; /* the look saw it, and leaves all to crl_sq_poll(), which knows no such WQE */
+		good = 0; /* the look saw it, and leaves all to crl_sq_poll(), which knows no such
+			     WQE */
 	if (failed)
 		sq->state = CRL_QS_FAILED;
 	want = *sq;
@@ -171,7 +173,8 @@ test_ring(void **state)
 		sq->db = 1;
 		crl_burst_close(&b, sq);
 		assert_true(sq->pi == at + k && sq->posted == at + k && sq->rung == at + k);
-		assert_true(sq->signalled == at + k && sq->unsignalled == 0 && sq->last == at + k - 1u);
+		assert_true(
+			sq->signalled == at + k && sq->unsignalled == 0 && sq->last == at + k - 1u);
 		assert_true(sq->db == db && sq->completed == at && sq->ci == at);
 		fake_close(&n);
 	}
@@ -218,7 +221,8 @@ test_open(void **state)
 		uint32_t cs = book_below(256), lane = i % 32u;
 		struct crl_burst b = crl_burst_open(&n.q.sq, cs, lane);
 
-		want[0] = crl_seg_ctrl(CRL_OPCODE_SEND, index, FAKE_SQN, 3, i < 32u ? CRL_WQE_CE_ALWAYS : CRL_WQE_CE_ON_FIRST_ERR);
+		want[0] = crl_seg_ctrl(CRL_OPCODE_SEND, index, FAKE_SQN, 3,
+			i < 32u ? CRL_WQE_CE_ALWAYS : CRL_WQE_CE_ON_FIRST_ERR);
 		want[1] = crl_seg_eth(cs);
 		want[2] = crl_seg_data(f.len, f.lkey, f.iova);
 		want[3] = (struct crl_seg){{0, 0}};

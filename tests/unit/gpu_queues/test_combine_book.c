@@ -59,7 +59,8 @@ test_init(void **state)
 	(void)state;
 	open_at(0x123456789abcull, 0, true);
 	assert_true(c.ticket == 0x9abcull << 48 && c.unrung == 0 && c.ci == base && c.failed == 0);
-	assert_true(c.producers == MANY && c.burst_max == MAX && c.gpu_scope == 1 && c.range_next == 0);
+	assert_true(
+		c.producers == MANY && c.burst_max == MAX && c.gpu_scope == 1 && c.range_next == 0);
 	for (uint32_t i = 0; i < CRL_COMBINE_PRODUCERS; i++)
 		assert_int_equal(c.range[i], 0);
 	fake_close(&n);
@@ -74,7 +75,8 @@ test_reserve(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 20000u; i++) {
 		uint64_t at = book_index() & 0xffffffffffffull, ranges = book_index() & 0xffffffffu;
-		uint32_t used = book_below(DEPTH + 1u), unrung = book_below(CRL_COMBINE_PRODUCERS + 1u);
+		uint32_t used = book_below(DEPTH + 1u),
+			 unrung = book_below(CRL_COMBINE_PRODUCERS + 1u);
 		uint32_t len = book_below(MAX + 2u);
 		bool failed = book_below(9) == 0;
 		enum crl_st want = CRL_OK, st;
@@ -97,12 +99,15 @@ test_reserve(void **state)
 		st = crl_combine_reserve(&c, LOG, len, &pi, &number, &seen);
 		assert_int_equal(st, want);
 		if (st != CRL_OK) {
-			assert_true(c.ticket == (((at + used) & 0xffffu) << 48 | (ranges + unrung)));
+			assert_true(
+				c.ticket == (((at + used) & 0xffffu) << 48 | (ranges + unrung)));
 			assert_true(pi == 99 && number == 99);
 			continue;
 		}
-		assert_true(pi == ((at + used) & 0xffffu) && number == ranges + unrung && seen == at);
-		assert_true(c.ticket == (((at + used + len) & 0xffffu) << 48 | (ranges + unrung + 1u)));
+		assert_true(
+			pi == ((at + used) & 0xffffu) && number == ranges + unrung && seen == at);
+		assert_true(
+			c.ticket == (((at + used + len) & 0xffffu) << 48 | (ranges + unrung + 1u)));
 	}
 }
 
@@ -113,8 +118,8 @@ check_rung(uint64_t to, uint64_t ranges)
 	const struct crl_sq *sq = &n.q.sq;
 
 	assert_int_equal(crl_from_be32(n.sq_rec[CRL_DBREC_SND_WORD]), (uint16_t)to);
-	assert_int_equal(n.uar,
-		crl_seg_ctrl(CRL_OPCODE_SEND, to - 1u, FAKE_SQN, CRL_BURST_DS, 0).q[0]);
+	assert_int_equal(
+		n.uar, crl_seg_ctrl(CRL_OPCODE_SEND, to - 1u, FAKE_SQN, CRL_BURST_DS, 0).q[0]);
 	assert_true(sq->pi == to && sq->posted == to && sq->rung == to && sq->signalled == to);
 	assert_true(sq->last == to - 1u && sq->db == n.uar);
 	assert_int_equal(c.range_next, ranges);
@@ -136,20 +141,21 @@ test_publish(void **state)
 		at = base;
 		for (uint32_t i = 0; i < 60u; i++) {
 			len = 1u + book_below(MAX);
-			assert_int_equal(crl_combine_reserve(&c, LOG, len, &pi, &number, &seen), CRL_OK);
+			assert_int_equal(
+				crl_combine_reserve(&c, LOG, len, &pi, &number, &seen), CRL_OK);
 			assert_true(pi == (uint16_t)at && number == ranges + i);
 			at += len;
 			n.q.sq.unsignalled = 9;
-			assert_int_equal(crl_combine_publish(&c, &n.q.sq, n.error, number, pi, len,
-						 LIMIT_NS),
+			assert_int_equal(crl_combine_publish(
+						 &c, &n.q.sq, n.error, number, pi, len, LIMIT_NS),
 				CRL_OK);
 			assert_true(c.range[number % 64u] == ((number + 1u) << 16 | (uint16_t)at));
 			check_rung(at, ranges + i + 1u);
 			assert_int_equal(c.unrung, 0);
 			book_cqe(&n.q.sq.cq, n.q.sq.cq.ci, CRL_CQE_REQ, at - 1u);
 			if (at - c.ci > DEPTH / 2u) { /* whoever finds no room */
-				assert_int_equal(crl_combine_idle(&c, &n.q.sq, n.error, LIMIT_NS),
-					CRL_OK);
+				assert_int_equal(
+					crl_combine_idle(&c, &n.q.sq, n.error, LIMIT_NS), CRL_OK);
 				assert_true(c.ci == at && n.q.sq.ci == at);
 			}
 			assert_int_equal(c.unrung, 0);
@@ -211,7 +217,8 @@ write_late(void)
 {
 	for (uint32_t i = 0; i < 2u; i++)
 		if (clock_ns == late_at[i])
-			c.range[3u + i] = (uint64_t)(4u + i) << 16 | (uint16_t)(base + 5u * (i + 1u));
+			c.range[3u + i] =
+				(uint64_t)(4u + i) << 16 | (uint16_t)(base + 5u * (i + 1u));
 }
 
 /* The ringer waits for each range by itself, so long and not longer. */
@@ -236,7 +243,8 @@ test_wait(void **state)
 	assert_int_equal(crl_combine_run(&c, &n.q.sq, n.error, 2, 10), CRL_STUCK);
 	assert_true(clock_asked == 12u && c.unrung == 2 && c.failed == 1);
 	fake_close(&n);
-	/* of a queue that failed before, nothing is rung: the error names the first SEND not taken */
+	/* of a queue that failed before, nothing is rung: the error names the first SEND not taken
+	 */
 	open_at(65530, 3, false);
 	n.q.sq.state = CRL_QS_FAILED;
 	c.range[3] = 4u << 16 | (uint16_t)(base + 5u);
@@ -258,7 +266,8 @@ test_beside_ringer(void **state)
 	assert_int_equal(crl_combine_idle(&c, &n.q.sq, n.error, LIMIT_NS), CRL_AGAIN);
 	assert_int_equal(c.unrung, 2);
 	c.failed = 1;
-	assert_int_equal(crl_combine_publish(&c, &n.q.sq, n.error, 8, 1005, 5, LIMIT_NS), CRL_FAILED);
+	assert_int_equal(
+		crl_combine_publish(&c, &n.q.sq, n.error, 8, 1005, 5, LIMIT_NS), CRL_FAILED);
 	assert_true(c.unrung == 3 && n.uar == 0);
 	/* it was rung for between being written down and being counted */
 	c.failed = 0;
@@ -270,7 +279,8 @@ test_beside_ringer(void **state)
 	fake_close(&n);
 }
 
-/* The ringer takes completions once more than a quarter of the ring is under way, and not before. */
+/* The ringer takes completions once more than a quarter of the ring is under way, and not before.
+ */
 static void
 test_reap_when(void **state)
 {
@@ -284,7 +294,8 @@ test_reap_when(void **state)
 		book_cqe(&n.q.sq.cq, n.q.sq.cq.ci, CRL_CQE_REQ, base + 9u);
 		assert_int_equal(crl_combine_reserve(&c, LOG, 4u + i, &pi, &number, &seen), CRL_OK);
 		assert_int_equal(
-			crl_combine_publish(&c, &n.q.sq, n.error, number, pi, 4u + i, LIMIT_NS), CRL_OK);
+			crl_combine_publish(&c, &n.q.sq, n.error, number, pi, 4u + i, LIMIT_NS),
+			CRL_OK);
 		assert_true(c.ci == (i ? base + 10u : base));
 		assert_int_equal(crl_combine_idle(&c, &n.q.sq, n.error, LIMIT_NS), CRL_OK);
 		assert_true(c.ci == base + 10u && c.unrung == 0);
@@ -301,7 +312,8 @@ test_error(void **state)
 	(void)state;
 	open_at(65500, 0, false);
 	assert_int_equal(crl_combine_reserve(&c, LOG, 8, &pi, &number, &seen), CRL_OK);
-	assert_int_equal(crl_combine_publish(&c, &n.q.sq, n.error, number, pi, 8, LIMIT_NS), CRL_OK);
+	assert_int_equal(
+		crl_combine_publish(&c, &n.q.sq, n.error, number, pi, 8, LIMIT_NS), CRL_OK);
 	book_cqe(&n.q.sq.cq, n.q.sq.cq.ci, CRL_CQE_REQ_ERR, base + 5u);
 	assert_int_equal(crl_combine_idle(&c, &n.q.sq, n.error, LIMIT_NS), CRL_FAILED);
 	assert_true(c.failed == 1 && c.ci == base + 5u && c.unrung == 0);
