@@ -32,7 +32,10 @@ check_heartbeat(struct crl_watch *w, uint64_t now_ns, uint64_t stall_ns, struct 
 {
 	uint64_t beat = crl_ld64(&w->ctl->heartbeat);
 
-	if (crl_ld32(&w->ctl->park) == CRL_PARK_LEAVE && crl_ld32(&w->ctl->parked) != 0)
+	uint32_t park = crl_ld32(&w->ctl->park);
+
+	if ((park & CRL_PARK_WISH) == CRL_PARK_LEAVE &&
+		crl_ld32(&w->ctl->parked) == crl_park_answer(park))
 		w->since_ns = now_ns; /* nobody is there to raise it */
 	if (beat != w->heartbeat || w->since_ns == 0) {
 		w->heartbeat = beat;
@@ -102,13 +105,16 @@ crl_control_park(struct crl_watch *watch, bool park)
 	if (!park)
 		crl_order_work_before_word(); /* pairs with the engine's use of the queues after it
 						 saw park gone: the host may have touched them */
-	crl_st32(&watch->ctl->park, park ? CRL_PARK_STAND : CRL_PARK_NOT);
+	crl_st32(&watch->ctl->park,
+		crl_park_next(crl_ld32(&watch->ctl->park), park ? CRL_PARK_STAND : CRL_PARK_NOT));
 }
 
 bool
 crl_control_parked(const struct crl_watch *watch)
 {
-	bool parked = crl_ld32(&watch->ctl->parked) != 0;
+	uint32_t park = crl_ld32(&watch->ctl->park);
+	bool goes = !crl_control_rearmed(watch) && (park & CRL_PARK_WISH) == CRL_PARK_NOT;
+	bool parked = crl_ld32(&watch->ctl->parked) == crl_park_answer(park) && !goes;
 
 	crl_order_seq_before_error(); /* pairs with the engine's last touch of its queues before it
 					 parked */

@@ -47,8 +47,9 @@ int crl_control_step(struct crl_watch *watch, uint32_t nr, uint64_t now_ns, uint
 	struct crl_note *note, int max);
 
 /*
- * Ask; the engine obeys within some turns: ctl->done, ctl->parked tell. After park(false) wait
- * until parked() is false before park(true), else the old word may be taken for the new one.
+ * Ask; the engine obeys within some turns: ctl->done and parked() tell. parked(): it stands, has
+ * seen the last park(), and will not go on before the next park(false) or rearm(). A failed one
+ * stands whether or not it was asked to.
  */
 void crl_control_stop(struct crl_watch *watch);
 void crl_control_park(struct crl_watch *watch, bool park);
@@ -56,8 +57,10 @@ bool crl_control_parked(const struct crl_watch *watch);
 
 /*
  * After the host set the failed queues up anew: NIC object reset and made ready, CQ memory filled,
- * records zero. The engine then begins again with them. -EAGAIN: it does not stand still yet.
- * -EBUSY: an error has not been taken from its mailbox.
+ * records zero. The engine then begins again with them, if it is parked as well after park(false).
+ * -EAGAIN: it does not stand still yet. -EBUSY: an error has not been taken from its mailbox.
+ * rearmed() and parked() both: its send queue, which had not failed, did in the meantime. Take that
+ * error, set up all failed queues anew, and re-arm again.
  */
 int crl_control_rearm(struct crl_watch *watch);
 bool crl_control_rearmed(const struct crl_watch *watch);

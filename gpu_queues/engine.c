@@ -120,7 +120,7 @@ static void
 ctl_reset(struct crl_stream *s)
 {
 	crl_st32(&s->ctl->stop, 0);
-	crl_st32(&s->ctl->park, 0);
+	crl_st32(&s->ctl->park, crl_park_next(crl_ld32(&s->ctl->park), CRL_PARK_NOT));
 	crl_st32(&s->ctl->parked, 0);
 	crl_st32(&s->ctl->done, 0);
 	crl_st32(&s->ctl->stopping, 0);

@@ -131,9 +131,8 @@ int crl_engine_stop_timed(struct crl_engine_run *run, uint64_t wait_ns,
  * has those that do), and starts again where it stood. A heartbeat does not rise meanwhile, and
  * that is no stall. -ETIMEDOUT: not all do; call again, or resume, which on a GPU is possible only
  * after a park that returned 0, as streams that have left their kernel do not come back to it.
- * resume: -EAGAIN such a park is still to be finished; -EIO CUDA refused. It does not wait for
- * host threads to go on: before the next park let crl_control_parked() be false, else that park may
- * take the word of the one before for its own. A kernel's end is waited for in any case.
+ * resume: -EAGAIN such a park is still to be finished; -EIO CUDA refused. It does not wait for the
+ * streams to go on. Park, resume and crl_control_park() of one stream: one thread at a time.
  */
 int crl_engine_park(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
 int crl_engine_resume(struct crl_engine_run *run, struct crl_err *err);

@@ -7,7 +7,7 @@
  *
  * A stream leaves only after its sends completed or CRL_DRAIN_NS_MAX passed: the host frees memory
  * next. A failed stream stands still with parked set, heartbeat rising, until the host stops or
- * re-arms it.
+ * re-arms it; a parked one, also one that failed, until the host lets it go on.
  */
 #ifndef CRL_ENGINE_LOOP_H
 #define CRL_ENGINE_LOOP_H
@@ -19,20 +19,36 @@ crl_stream_set_parked(struct crl_stream *s)
 {
 	crl_order_work_before_word(); /* pairs with the host's touch of the queues after it saw the
 					 word */
-	crl_st32(&s->ctl->parked, 1);
+	crl_st32(&s->ctl->parked, crl_park_answer(s->park));
 }
 
 /*
- * Sends that hold slots of a receive queue must be over before its indices begin anew; those of a
- * failed send queue are, as the host has reset it. Until then rearmed does not follow rearm.
+ * The host mended the queues that had failed. Sends that hold slots of a receive queue must be over
+ * before its indices begin anew; those of a failed send queue are, as the host has reset it. Until
+ * then rearmed does not follow rearm. A send queue that fails in this wait was not mended: rearmed
+ * follows, parked stays, and the host has another error to take.
  */
-CRL_FN bool
-crl_stream_may_rearm(struct crl_stream *s)
+CRL_FN void
+crl_stream_obey_rearm(struct crl_stream *s, uint32_t rearm)
 {
-	if (!s->tx || s->tx->sq.state == CRL_QS_FAILED)
-		return true;
-	crl_stream_reap(s);
-	return crl_stream_drained(s);
+	if (s->tx && s->tx->sq.state != CRL_QS_FAILED) {
+		crl_stream_reap(s);
+		if (!crl_stream_drained(s))
+			return;
+		if (s->tx->sq.state == CRL_QS_FAILED) {
+			crl_stream_publish(s);
+			crl_stream_set_parked(s);
+			goto answer;
+		}
+	}
+	crl_stream_rearm(s);
+	s->mode = CRL_MODE_RUN;
+	crl_st32(&s->ctl->parked, 0);
+answer:
+	s->rearmed = rearm;
+	crl_order_work_before_word(); /* pairs with the host's look at parked after it saw rearmed
+				       */
+	crl_st32(&s->ctl->rearmed, rearm);
 }
 
 /* Standing still: the queues are the host's, and not even their books are read. */
@@ -47,10 +63,11 @@ CRL_FN void
 crl_stream_obey(struct crl_stream *s)
 {
 	uint32_t stop = crl_ld32(&s->ctl->stop), park = crl_ld32(&s->ctl->park);
-	uint32_t rearm = crl_ld32(&s->ctl->rearm);
+	uint32_t rearm = crl_ld32(&s->ctl->rearm), wish = park & CRL_PARK_WISH;
+	bool anew = park != s->park;
 
 	s->park = park;
-	if (s->mode == CRL_MODE_RUN && !stop && !park)
+	if (s->mode == CRL_MODE_RUN && !stop && wish == CRL_PARK_NOT)
 		return;		      /* as ever: nothing was handed over */
 	crl_order_seq_before_error(); /* pairs with the host's set-up of queues before it raised
 					 rearm, took park back or said stop */
@@ -60,20 +77,16 @@ crl_stream_obey(struct crl_stream *s)
 		crl_st32(&s->ctl->stopping, 1);
 		return;
 	}
-	if (s->mode == CRL_MODE_FAILED && rearm != s->rearmed && crl_stream_may_rearm(s)) {
-		crl_stream_rearm(s);
-		s->rearmed = rearm;
-		s->mode = CRL_MODE_RUN;
-		crl_st32(&s->ctl->parked, 0);
-		crl_order_work_before_word(); /* pairs with the host's look at parked after it saw
-						 rearmed */
-		crl_st32(&s->ctl->rearmed, rearm);
-	} else if (s->mode == CRL_MODE_RUN && park) {
+	if (s->mode == CRL_MODE_FAILED && rearm != s->rearmed && wish == CRL_PARK_NOT) {
+		crl_stream_obey_rearm(s, rearm);
+	} else if (s->mode == CRL_MODE_RUN && wish != CRL_PARK_NOT) {
 		s->mode = CRL_MODE_PARKED;
 		crl_stream_set_parked(s);
-	} else if (s->mode == CRL_MODE_PARKED && !park) {
+	} else if (s->mode == CRL_MODE_PARKED && wish == CRL_PARK_NOT) {
 		s->mode = CRL_MODE_RUN;
 		crl_st32(&s->ctl->parked, 0); /* hands nothing over: no edge */
+	} else if (anew && crl_stream_stands(s)) {
+		crl_stream_set_parked(s);
 	}
 }
 
@@ -163,7 +176,7 @@ crl_stream_look(struct crl_stream *s, bool *run)
 CRL_FN bool
 crl_stream_is_out(const struct crl_stream *s)
 {
-	return crl_stream_stands(s) && s->park == CRL_PARK_LEAVE;
+	return crl_stream_stands(s) && (s->park & CRL_PARK_WISH) == CRL_PARK_LEAVE;
 }
 
 /*
@@ -177,7 +190,7 @@ crl_stream_begin(struct crl_stream *s)
 	struct crl_queue_dev *q = s->rx && s->rx->abi != CRL_DEV_ABI ? s->rx : s->tx;
 
 	crl_st32(&s->ctl->abi, CRL_DEV_ABI);
-	s->park = CRL_PARK_NOT; /* a runner before may have been told to leave; this one looks */
+	s->park = 0; /* a runner before may have been told to leave; this one looks */
 	if (!q || q->abi == CRL_DEV_ABI)
 		return true;
 	crl_qerror_put(q->error, CRL_QERR_ABI, q == s->rx, 0, q->abi, NULL, NULL);

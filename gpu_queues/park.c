@@ -15,11 +15,13 @@
 static bool
 all_parked(const struct crl_engine_run *run)
 {
+	struct crl_ctl *ctl;
 	uint32_t i;
 
 	for (i = 0; i < run->nr_streams; i++) {
-		if (crl_ld32(&run->stream[i]->ctl->parked) == 0 &&
-			crl_ld32(&run->stream[i]->ctl->done) == 0)
+		ctl = run->stream[i]->ctl;
+		if (crl_ld32(&ctl->parked) != crl_park_answer(crl_ld32(&ctl->park)) &&
+			crl_ld32(&ctl->done) == 0)
 			return false;
 	}
 	crl_order_seq_before_error(); /* pairs with each engine's last touch of its queues */
@@ -27,14 +29,17 @@ all_parked(const struct crl_engine_run *run)
 }
 
 static void
-set_park(struct crl_engine_run *run, uint32_t word)
+set_park(struct crl_engine_run *run, uint32_t wish)
 {
+	struct crl_ctl *ctl;
 	uint32_t i;
 
 	crl_order_work_before_word(); /* pairs with each engine's use of its queues after it saw the
 					 word: the host may have touched them while it stood */
-	for (i = 0; i < run->nr_streams; i++)
-		crl_st32(&run->stream[i]->ctl->park, word);
+	for (i = 0; i < run->nr_streams; i++) {
+		ctl = run->stream[i]->ctl;
+		crl_st32(&ctl->park, crl_park_next(crl_ld32(&ctl->park), wish));
+	}
 }
 
 int

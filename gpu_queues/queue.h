@@ -20,7 +20,7 @@
 
 /* Raised whenever the layout or the meaning of a struct below changes: host and device object must
  * agree. */
-#define CRL_DEV_ABI 3u /* 1: first light; 2: crl_sq.inline_hdr; 3: crl_ctl.stopping */
+#define CRL_DEV_ABI 3u /* 1: first light; 2: crl_sq.inline_hdr; 3: crl_ctl.stopping, crl_park_next */
 
 enum crl_st {
 	CRL_OK = 0,
@@ -163,14 +163,35 @@ enum crl_park {
 	CRL_PARK_LEAVE = 2, /* and let go of the processor: a kernel ends, to be started again */
 };
 
+/*
+ * ctl->park has the wish in its low bits and a number above them, which rises with each new wish.
+ * An engine that stands answers in ctl->parked with the last word it saw. So an answer to an
+ * earlier wish is never taken for one to this, however soon the host asks again.
+ */
+#define CRL_PARK_WISH 3u
+
+/* The word for a wish after word; the same one if that is its wish: it may have been answered. */
+CRL_FN uint32_t
+crl_park_next(uint32_t word, uint32_t wish)
+{
+	return (word & CRL_PARK_WISH) == wish ? word : (word | CRL_PARK_WISH) + 1u + wish;
+}
+
+/* What an engine that stands says to a park word; never 0, which one that runs says. */
+CRL_FN uint32_t
+crl_park_answer(uint32_t word)
+{
+	return word | CRL_PARK_WISH;
+}
+
 /* Control words of one engine instance, host memory that both sides see; a writer a cache line. */
 struct crl_ctl {
 	uint32_t stop;	/* host: 1 = leave the loop */
-	uint32_t park;	/* host: enum crl_park */
+	uint32_t park;	/* host: crl_park_next() of a wish */
 	uint32_t rearm; /* host: raised by one after failed queues were set up anew */
 	uint32_t owned; /* host: 1 from crl_engine_start() until that run is freed */
 	uint32_t rsvd0[12];
-	uint32_t parked;    /* engine: 1 while standing still */
+	uint32_t parked;    /* engine: crl_park_answer() while it stands still, else 0 */
 	uint32_t done;	    /* engine: 1 = left the loop, drained as far as it could */
 	uint32_t abi;	    /* engine: the CRL_DEV_ABI it was compiled with */
 	uint32_t rearmed;   /* engine: the value of rearm it has obeyed */

@@ -78,7 +78,7 @@ struct crl_stream {
 	uint32_t burst;	  /* packets an iteration, 1 to CRL_BURST_MAX */
 	uint32_t mode;	  /* enum crl_mode */
 	uint32_t rearmed;
-	uint32_t park; /* enum crl_park, as last seen */
+	uint32_t park; /* ctl->park as last seen */
 	uint32_t rsvd;
 	uint64_t turns;
 	uint64_t look_packets; /* look at the control words again at this many packets, */

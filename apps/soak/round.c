@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu_queues/control.h"
 #include "gpu_queues/mem.h"
 #include "soak.h"
 
@@ -221,10 +222,13 @@ wind_up(struct soak *s)
 	const struct timespec nap = {0, NAP_NS};
 
 	for (uint32_t i = 0; i < s->opt.queues; i++)
-		crl_st32(&s->queue[i].ctl[1].park, 1);
-	for (uint32_t i = 0; i < s->opt.queues; i++)
-		while (!crl_ld32(&s->queue[i].ctl[1].parked) && crl_now_ns() < end)
+		crl_control_park(&(struct crl_watch){.ctl = &s->queue[i].ctl[1]}, true);
+	for (uint32_t i = 0; i < s->opt.queues; i++) {
+		struct crl_watch w = {.ctl = &s->queue[i].ctl[1]};
+
+		while (!crl_control_parked(&w) && crl_now_ns() < end)
 			nanosleep(&nap, NULL);
+	}
 	for (uint32_t i = 0; i < s->opt.queues; i++)
 		s->flow[i].quota = s->flow[i].sent;
 	while (!over(s, &moved) && crl_now_ns() < end)

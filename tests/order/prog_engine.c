@@ -122,9 +122,12 @@ watch(const struct program_cfg *cfg, struct nic *nics, const struct crl_engine *
 		i = 1 % cfg->queues;
 		if (parked && crl_control_parked(&w[i]))
 			touch(cfg, nics, e, i);
-		/* not before the last park is over: its word would do for this one */
-		if (looks % 4096u == 4095u && (parked || !crl_control_parked(&w[i]))) {
-			parked = !parked;
+		/* now and then let go of for as long as it takes to ask again */
+		if (looks % 4096u == 4095u) {
+			if (parked && looks % 8192u > 4096u && looks % 3u == 0)
+				crl_control_park(&w[i], false);
+			else
+				parked = !parked;
 			crl_control_park(&w[i], parked);
 		}
 		sched_let_go();

@@ -301,7 +301,7 @@ control_notes(void **state)
 	nic[1].error[0].seq = 1;
 	nic[1].error[0].kind = CRL_QERR_COUNTER;
 	assert_int_equal(crl_control_rearm(&w[1]), -EAGAIN); /* it does not stand still */
-	nic[1].ctl.parked = 1;
+	nic[1].ctl.parked = crl_park_answer(0);
 	assert_true(crl_control_parked(&w[1]));
 	assert_int_equal(crl_control_rearm(&w[1]), -EBUSY); /* its errors were not taken */
 	assert_int_equal(crl_control_step(w, 2, 2 * S_NS, S_NS, note, 1), 1); /* one at a time */
@@ -316,7 +316,7 @@ control_notes(void **state)
 	nic[1].ctl.rearmed = 1;
 	assert_true(crl_control_rearmed(&w[1]));
 	crl_control_park(&w[0], true);
-	assert_int_equal(nic[0].ctl.park, 1);
+	assert_int_equal(nic[0].ctl.park & CRL_PARK_WISH, CRL_PARK_STAND);
 	crl_control_stop(&w[0]);
 	assert_int_equal(nic[0].ctl.stop, 1);
 	nic[0].ctl.done = 1;
@@ -368,123 +368,10 @@ errors(void **state)
 	assert_string_equal(line, "step: c");
 }
 
-/* Parked streams touch nothing, whatever the NIC does; then they go on where they stood. */
-static void
-park_and_resume(void **state)
-{
-	struct crl_stream_cfg s[QUEUES];
-	struct crl_engine_run *run;
-	struct crl_engine_cfg cfg;
-	struct crl_err err;
-	uint8_t f[64] = {1, 2, 3};
-	uint64_t before, i;
-
-	open_all(3);
-	config(&cfg, s, 3, "io");
-	cfg.nr_threads = 2;
-	assert_int_equal(crl_engine_start(&cfg, &run, &err), 0);
-	feed(3, 500);
-	assert_int_equal(crl_engine_park(run, 5 * S_NS, &err), 0);
-	assert_int_equal(crl_engine_park(run, 5 * S_NS, &err), 0); /* as often as one likes */
-	before = nic[0].q.rq.ci;
-	for (i = 0; i < 8; i++)
-		fake_receive(&nic[0], f, 64);
-	for (i = crl_now_ns() + S_NS / 50; crl_now_ns() < i;)
-		fake_doorbell(&nic[0]);
-	assert_int_equal(nic[0].q.rq.ci, before);
-	assert_int_equal(crl_engine_resume(run, &err), 0);
-	for (i = crl_now_ns() + 20 * S_NS; nic[0].frames < 508 && crl_now_ns() < i;) {
-		fake_doorbell(&nic[0]);
-		fake_send(&nic[0], 64);
-	}
-	assert_int_equal(nic[0].frames, 508);
-	assert_int_equal(crl_engine_park(run, 5 * S_NS, &err), 0);
-	assert_int_equal(crl_engine_stop(run, 5 * S_NS, &err), 0); /* also from there */
-	close_all(3);
-}
-
-/* What stands for a kernel: calls are counted, and answered as told. */
-static int fake_end, fake_parks, fake_resumes, fake_stops;
-
-static int
-fake_park(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
-{
-	fake_parks++;
-	return fake_end;
-}
-
-static int
-fake_resume(struct crl_cuda_run *r, struct crl_err *err)
-{
-	fake_resumes++;
-	return 0;
-}
-
-static int
-fake_stop(
-	struct crl_cuda_run *r, uint64_t wait_ns, struct crl_stop_watch *watch, struct crl_err *err)
-{
-	fake_stops++;
-	return 0;
-}
-
-/*
- * A kernel that is slow to leave: some streams have, some have not. It can be neither resumed nor
- * given up before it has ended, and then both work.
- */
-static void
-park_unfinished(void **state)
-{
-	struct crl_stream_cfg s[QUEUES];
-	struct crl_engine_run *run;
-	struct crl_engine_cfg cfg;
-	struct crl_err err;
-	int turn;
-
-	open_all(2);
-	config(&cfg, s, 2, "io");
-	cfg.flags = CRL_ENGINE_OWN_THREADS; /* and nobody works: the words below are the streams' */
-	assert_int_equal(crl_engine_start(&cfg, &run, &err), 0);
-	run->cuda = (struct crl_cuda_run *)&nic[0];
-	run->cuda_park = fake_park;
-	run->cuda_resume = fake_resume;
-	run->cuda_stop = fake_stop;
-	for (turn = 0; turn < 2; turn++) {
-		nic[0].ctl.parked = 1;
-		nic[1].ctl.parked = 0;
-		fake_parks = fake_resumes = 0;
-		assert_int_equal(crl_engine_park(run, 1000000, &err), -ETIMEDOUT);
-		assert_int_equal(fake_parks, 0);
-		assert_int_equal(crl_engine_resume(run, &err), -EAGAIN);
-		assert_true(strstr(err.fix, "crl_engine_park()") != NULL);
-		nic[1].ctl.parked = 1;
-		fake_end = -ETIMEDOUT; /* all stand still, and the kernel is not gone yet */
-		assert_int_equal(crl_engine_park(run, 1000000, &err), -ETIMEDOUT);
-		assert_int_equal(crl_engine_resume(run, &err), -EAGAIN);
-		if (turn == 1)
-			assert_int_equal(crl_engine_stop(run, 1000000, &err), -ETIMEDOUT);
-		assert_int_equal(nic[0].ctl.park, CRL_PARK_LEAVE);
-		assert_int_equal(fake_resumes + fake_stops, 0);
-		fake_end = 0;
-		if (turn == 1)
-			break;
-		assert_int_equal(crl_engine_park(run, 1000000, &err), 0);
-		assert_int_equal(crl_engine_resume(run, &err), 0);
-		assert_int_equal(nic[0].ctl.park, CRL_PARK_NOT);
-		assert_int_equal(fake_resumes, 1);
-	}
-	assert_int_equal(crl_engine_stop(run, 1000000, &err), 0);
-	assert_int_equal(fake_resumes, 1); /* streams that left have sends to wait for */
-	assert_int_equal(fake_stops, 1);
-	close_all(2);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(park_and_resume),
-		cmocka_unit_test(park_unfinished),
 		cmocka_unit_test(host_threads),
 		cmocka_unit_test(own_threads),
 		cmocka_unit_test(refusals),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * engine_loop.h: control words are obeyed, a stop waits for sends but not for ever, a failed queue
- * stops its stream, re-arm starts it again, a queue of another ABI is not touched.
+ * stops its stream, re-arm starts it again or meets another error, a queue of another ABI is not
+ * touched.
  */
 #include "fake_nic.h"
 
+#include "gpu_queues/control.h"
 #include "gpu_queues/engines/io.h"
 
 static void
@@ -51,7 +53,7 @@ park_and_stop(void **state)
 	turn(&s, 1);
 	n.ctl.park = 1;
 	turn(&s, CRL_LOOK_EVERY + 1);
-	assert_int_equal(n.ctl.parked, 1);
+	assert_int_equal(n.ctl.parked, crl_park_answer(n.ctl.park));
 	make_frame(f, 0);
 	fake_receive(&n, f, 64);
 	beat = n.ctl.heartbeat;
@@ -96,7 +98,7 @@ leave_and_begin_again(void **state)
 		for (i = 0; i < 1000 && !crl_stream_is_out(&s); i++)
 			turn(&s, 1);
 		assert_true(crl_stream_is_out(&s));
-		assert_int_equal(n.ctl.parked, 1);
+		assert_int_equal(n.ctl.parked, crl_park_answer(n.ctl.park));
 		make_frame(f, again);
 		assert_true(fake_receive(&n, f, 64));
 		/* told to leave yet: the next runner leaves as well, and touches nothing */
@@ -161,7 +163,7 @@ fail_and_rearm(void **state)
 	fake_send(&n, 3);
 	turn(&s, 4);
 	assert_int_equal(s.mode, CRL_MODE_FAILED);
-	assert_int_equal(n.ctl.parked, 1);
+	assert_int_equal(n.ctl.parked, crl_park_answer(n.ctl.park));
 	assert_int_equal(n.error[0].wqe, 1);
 	assert_int_equal(s.txc.completions, 1);
 	assert_int_equal(s.txc.errors, 2);
@@ -212,7 +214,7 @@ receive_side_fails(void **state)
 	fake_send(&n, 1);
 	turn(&s, 1);
 	assert_int_equal(s.mode, CRL_MODE_FAILED);
-	assert_int_equal(n.ctl.parked, 1);
+	assert_int_equal(n.ctl.parked, crl_park_answer(n.ctl.park));
 	crl_cq_fill(n.q.rq.cq.cqe, 4);
 	memset(n.rq_rec, 0, sizeof(n.rq_rec));
 	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
@@ -242,7 +244,7 @@ receive_only_fails(void **state)
 	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
 	turn(&s, 3);
 	assert_int_equal(s.mode, CRL_MODE_FAILED);
-	assert_int_equal(n.ctl.parked, 1);
+	assert_int_equal(n.ctl.parked, crl_park_answer(n.ctl.park));
 	assert_int_equal(s.rxc.packets, 1);
 	crl_cq_fill(n.q.rq.cq.cqe, 4);
 	memset(n.rq_rec, 0, sizeof(n.rq_rec));
@@ -292,6 +294,63 @@ rearm_waits_for_sends(void **state)
 	assert_true(fake_receive(&n, f, 64));
 	turn(&s, 1);
 	assert_int_equal(s.rxc.packets, 2);
+	fake_close(&n);
+}
+
+/*
+ * The send queue fails while re-arm waits for it: it was not mended, so its indices must not begin
+ * anew. The stream stands on, and the host has a second error, and re-arms again.
+ */
+static void
+rearm_meets_error(void **state)
+{
+	struct crl_stream s;
+	struct crl_watch w;
+	struct fake_nic n;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	w = (struct crl_watch){.ctl = &n.ctl};
+	turn(&s, 1);
+	make_frame(f, 0);
+	n.fail_at = 0;
+	fake_receive(&n, f, 64);
+	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
+	while (!crl_control_parked(&w))
+		turn(&s, 1);
+	crl_cq_fill(n.q.rq.cq.cqe, 4);
+	memset(n.rq_rec, 0, sizeof(n.rq_rec));
+	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
+	n.rq_at = n.rcq_pi = 0;
+	assert_int_equal(crl_control_rearm(&w), 0);
+	turn(&s, 10);
+	assert_false(crl_control_rearmed(&w) || crl_control_parked(&w));
+	assert_int_equal(n.error[0].seq, 0);
+	fake_doorbell(&n);
+	fake_send(&n, 1);
+	turn(&s, 2);
+	assert_int_equal(n.error[0].seq, 1);
+	assert_true(crl_control_rearmed(&w) && crl_control_parked(&w));
+	assert_int_equal(s.mode, CRL_MODE_FAILED);
+	assert_int_equal(n.q.sq.state, CRL_QS_FAILED);
+	assert_int_equal(n.q.sq.pi, 1);
+	turn(&s, 10); /* once is enough */
+	assert_true(crl_control_rearmed(&w) && crl_control_parked(&w));
+	crl_cq_fill(n.q.sq.cq.cqe, 4);
+	memset(n.sq_rec, 0, sizeof(n.sq_rec));
+	memset(n.scq_rec, 0, sizeof(n.scq_rec));
+	n.sq_at = n.sq_told = n.scq_pi = 0;
+	n.fail_at = UINT64_MAX;
+	n.uar = n.uar_seen = 0;
+	assert_int_equal(crl_control_rearm(&w), 0);
+	turn(&s, 2);
+	assert_int_equal(s.mode, CRL_MODE_RUN);
+	assert_true(crl_control_rearmed(&w) && !crl_control_parked(&w));
+	assert_true(fake_receive(&n, f, 64));
+	turn(&s, 1);
+	fake_doorbell(&n);
+	assert_int_equal(fake_send(&n, 8), 1);
 	fake_close(&n);
 }
 
@@ -353,6 +412,7 @@ main(void)
 		cmocka_unit_test(receive_side_fails),
 		cmocka_unit_test(receive_only_fails),
 		cmocka_unit_test(rearm_waits_for_sends),
+		cmocka_unit_test(rearm_meets_error),
 		cmocka_unit_test(stale_abi),
 		cmocka_unit_test(stale_side),
 	};

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Searches the model of the shared send queue through, and finds each of its planted mistakes. Three
+# Searches the models of park and of the shared send queue through, and finds each of their planted
+# mistakes. Park is 20 thousand states. Of the shared queue three
 # producers of two ranges on a ring of two slots are 18 million states: 25 s of a processor, 1 GB.
 # With CRL_ORDER=full also four producers of a range each (12 and 16 million states, 18 and 25 s; all
 # searched through without an error), and three of two ranges on four slots, which was not tried.
-# usage: share_model.sh SPIN SHARE.PML
+# usage: models.sh SPIN SHARE.PML PARK.PML
 set -u
-spin=$1 model=$(readlink -f "$2") bad=0
+spin=$1 share=$(readlink -f "$2") park=$(readlink -f "$3") bad=0
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -23,7 +24,7 @@ search()
 		timeout "${SEARCH_S:-300}" ./pan -m400000 -w24 >pan.log 2>&1
 	errors=$(sed -n 's/.*errors: \([0-9]*\)$/\1/p' pan.log)
 	depth=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' pan.log)
-	echo "${*:-intact}: ${errors:-no} errors, ${depth:-?} states"
+	echo "$(basename "$model") ${*:-intact}: ${errors:-no} errors, ${depth:-?} states"
 	if [ "${errors:-none}" != "$want" ] || { [ "$want" = 0 ] &&
 		grep -qE 'max search depth too small|out of memory|Search not completed' pan.log; }; then
 		echo "  must be $want: $(tail -n 5 spin.log) $(head -n 5 pan.log)"
@@ -31,6 +32,12 @@ search()
 	fi
 }
 
+model=$park
+search 0
+for wrong in NO_NUMBER EARLY REARM_ALONE N=4; do
+	search 1 "-D$wrong"
+done
+model=$share
 search 0 -DP=2
 search 0 -DP=3 -DM=1
 search 0 -DP=3 -DM=1 -DGONE
