@@ -180,7 +180,7 @@ struct poll_queue {
 	uint32_t *answer;
 };
 
-#define LOOK	  8u /* queues of a lane's look: their loads are on the way together */
+#define LOOK_MAX  8u /* queues of a lane's look: their loads are on the way together */
 #define SERVE_MAX 1024u
 
 /* Where the next CQE's tail lies; its low bit: the owner bit that it will have. */
@@ -193,12 +193,14 @@ watch_word(const struct crl_cq *cq, uint64_t ci)
 
 /*
  * A warp a block: serves queues [block * each, ..) until it has answered rounds; lanes look at 32
- * queues at once, and each lane at LOOK of its own, by a word each in shared memory.
+ * queues at once, and each lane at LOOK of its own, by a word each in shared memory. A warp with
+ * up to 32 queues needs one load a lane and a turn.
  */
+template <uint32_t LOOK>
 static __global__ void
 server_kernel(struct poll_queue *all, uint32_t each, uint32_t rounds)
 {
-	__shared__ uint64_t watch[SERVE_MAX + 32u * LOOK];
+	__shared__ uint64_t watch[LOOK == 1u ? 32u : SERVE_MAX + 32u * LOOK];
 	struct poll_queue *q = all + (uint64_t)blockIdx.x * each;
 	uint32_t i, k, tail[LOOK], seen, answered = 0, turn, ready;
 	uint64_t end = crl_now_ns() + BN_WAIT_NS;
@@ -206,7 +208,7 @@ server_kernel(struct poll_queue *all, uint32_t each, uint32_t rounds)
 
 	for (i = threadIdx.x; i < each; i += 32u)
 		watch[i] = watch_word(&q[i].cq, q[i].cq.ci);
-	for (; i < SERVE_MAX + 32u * LOOK && i < each + 32u * LOOK; i += 32u)
+	for (; i < sizeof(watch) / sizeof(*watch) && i < each + 32u * LOOK; i += 32u)
 		watch[i] = watch_word(&q[0].cq, 0) ^ 1u; /* never ready: the owner bit of no lap */
 	for (turn = 0; answered < rounds; turn++) {	 /* bound: BN_WAIT_NS */
 		for (seen = 0, i = threadIdx.x; i - threadIdx.x < each; i += 32u * LOOK) {
@@ -292,7 +294,10 @@ poll(const struct bn_poll_cfg &c, struct bn_result *out)
 	}
 	queues.put(v.data(), n);
 	BN_CK(cudaDeviceSynchronize());
-	server_kernel<<<warps, 32, 0, server.s>>>(queues.p, n / warps, c.rounds);
+	if (n / warps <= 32u)
+		server_kernel<1><<<warps, 32, 0, server.s>>>(queues.p, n / warps, c.rounds);
+	else
+		server_kernel<LOOK_MAX><<<warps, 32, 0, server.s>>>(queues.p, n / warps, c.rounds);
 	asker_kernel<<<asked, 1, 0, asker.s>>>(
 		queues.p, c.all ? 0 : n * 2u / 3u, c.rounds, cycles.p, done.p, ticks.p);
 	cudaError_t e = cudaGetLastError();

@@ -197,6 +197,7 @@ static int
 run(struct crl_tp_app *app, struct crl_err *err)
 {
 	struct crl_err close_err = {0};
+	uint64_t told;
 	int ret, close_ret;
 
 	ret = crl_tp_memory(app, err);
@@ -214,7 +215,10 @@ run(struct crl_tp_app *app, struct crl_err *err)
 		fflush(NULL);
 		_exit(EXIT_FAILURE);
 	}
+	told = crl_now_ns();
 	close_ret = crl_tp_ports_close(app, &close_err);
+	printf("Queues destroyed and ports closed within %.1f ms\n",
+		(double)(crl_now_ns() - told) / 1e6);
 	if (ret == 0 && close_ret != 0) {
 		*err = close_err;
 		ret = close_ret;

@@ -109,6 +109,19 @@ scx_nic_create(const struct scx_nic_cfg *cfg, struct scx_nic **out)
 	return 0;
 }
 
+/* A step elsewhere is told to end and waited for. */
+static void
+end_remote(struct scx_nic *nic)
+{
+	uint64_t told = scx_fw_now_ns();
+
+	if (nic->remote == NULL)
+		return;
+	scx_fw_remote_free(nic->remote);
+	scx_log(nic->name, "the NIC step ended %.2f ms after it was told",
+		(double)(scx_fw_now_ns() - told) / 1e6);
+}
+
 void
 scx_nic_destroy(struct scx_nic *nic)
 {
@@ -118,7 +131,7 @@ scx_nic_destroy(struct scx_nic *nic)
 		scx_nic_stop(&nic, 1);
 	if (nic->cfg.wire != NULL)
 		nic->cfg.wire->ops->close(nic->cfg.wire);
-	scx_fw_remote_free(nic->remote);
+	end_remote(nic);
 	scx_fw_tables_fini(nic);
 	scx_fw_hca_fini(nic);
 	free(nic->dp);
