@@ -6,10 +6,10 @@
  * (up to WORKERS). Built into libsoftcx_cuda, which the interposer loads
  * when a GPU is asked for; libsoftcx itself knows no CUDA. See ../step.h.
  *
- * The kernel runs in slices of SLICE_NS and is started again by the host's half at its next turn.
- * A kernel without end would block every CUDA call that waits for the device (cuMemFree,
- * cuMemHostUnregister, the loading of another kernel); so such a call waits for a slice at most,
- * and between two slices the step stands still for a launch, some ten microseconds.
+ * The kernel runs in slices of SLICE_NS; the host's half sees to it that one more waits behind the
+ * one that runs, so that the step stands still for some microseconds only, whatever the host's
+ * thread is at. A kernel without end would block every CUDA call that waits for the device
+ * (cuMemFree, cuMemHostUnregister, the loading of another kernel); so such a call waits for both.
  *
  * Threads: as step.h says; the pins may come from any thread.
  */
@@ -25,7 +25,8 @@
 #include "mover.h"
 #include "peers.h"
 
-#define SLICE_NS    2000000u /* a fifth of what an engine may take to stop */
+#define SLICE_NS    1000000u /* two are a fifth of what an engine may take to stop */
+#define AHEAD	    2u	     /* slices on their way */
 #define ALIVE_NS    10000000000ull
 #define CLOCK_TURNS 16u	 /* between two looks at the clock */
 #define WORKERS	    264u /* two a multiprocessor of the largest GPUs */
@@ -40,7 +41,8 @@ struct cuda_step {
 	struct scx_crew *crew;
 	uint32_t workers; /* of the last launch */
 	void *uar;
-	uint64_t launches;
+	cudaEvent_t ended[AHEAD]; /* of slice i at i % AHEAD */
+	uint64_t launches, over;  /* slices launched; of those, seen to have ended */
 	cudaError_t error; /* the first; nothing is launched after it */
 	char where[96], why[320];
 };
@@ -150,12 +152,13 @@ step_keep(void *arg)
 		return -EIO;
 	/* The caller's thread may be any: the device is chosen for it once, which is cheap. */
 	e = cudaSetDevice(c->device);
-	if (e == cudaSuccess)
-		e = cudaStreamQuery(c->stream);
+	if (e == cudaSuccess && c->launches - c->over == AHEAD)
+		e = cudaEventQuery(c->ended[c->over % AHEAD]);
 	if (e == cudaErrorNotReady)
 		return 0;
 	if (fail(c, e, "the kernel") != cudaSuccess)
 		return -EIO;
+	c->over += c->launches - c->over == AHEAD;
 	if (scx_is_stuck(&c->step.remote->stuck)) { /* nothing is launched after that */
 		c->error = cudaErrorUnknown;
 		scx_stuck_str(&c->step.remote->stuck, c->why, sizeof(c->why));
@@ -166,8 +169,10 @@ step_keep(void *arg)
 		crew_kernel<<<1, 1, 0, c->stream>>>(c->crew, c->workers);
 	}
 	step_kernel<<<1u + c->workers, 32, 0, c->stream>>>(c->s, c->crew, SLICE_NS);
-	c->launches++;
-	return fail(c, cudaGetLastError(), "launch") == cudaSuccess ? 0 : -EIO;
+	if (fail(c, cudaGetLastError(), "launch") != cudaSuccess)
+		return -EIO;
+	e = cudaEventRecord(c->ended[c->launches++ % AHEAD], c->stream);
+	return fail(c, e, "cudaEventRecord") == cudaSuccess ? 0 : -EIO;
 }
 
 static const char *
@@ -185,6 +190,9 @@ step_free(struct cuda_step *c)
 	cudaFree(c->dp);
 	cudaFree(c->crew);
 	cudaFree(c->uar);
+	for (uint32_t i = 0; i < AHEAD; i++)
+		if (c->ended[i])
+			cudaEventDestroy(c->ended[i]);
 	if (c->stream)
 		cudaStreamDestroy(c->stream);
 	free(c);
@@ -197,7 +205,7 @@ step_end(void *arg)
 
 	if (cudaSetDevice(c->device) == cudaSuccess) {
 		scx_st32(&c->step.remote->leave, 1);
-		cudaStreamSynchronize(c->stream); /* a slice at most */
+		cudaStreamSynchronize(c->stream); /* two slices at most */
 	}
 	step_free(c);
 }
@@ -239,6 +247,10 @@ make(struct cuda_step *c, const struct scx_step_cfg *cfg)
 				cudaHostAllocMapped | cudaHostAllocPortable),
 			"cudaHostAlloc"))
 		return c->error;
+	for (uint32_t i = 0; i < AHEAD; i++)
+		if (fail(c, cudaEventCreateWithFlags(&c->ended[i], cudaEventDisableTiming),
+			    "cudaEventCreate"))
+			return c->error;
 	memset(c->step.remote, 0, sizeof(*c->step.remote));
 	crew_kernel<<<1, 1, 0, c->stream>>>(c->crew, 0);
 	init_kernel<<<1, 1, 0, c->stream>>>(
