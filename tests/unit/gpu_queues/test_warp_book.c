@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * warp_reap.h call by call against a model, from any state: what a warp finds in its CQs, receive
- * slots that come back in order and out of it, sends that are over, and CQEs that cannot be.
+ * slots that come back in order and out of it, sends that are over, and CQEs that cannot be; and a
+ * multi-packet send of fwd_warp.h.
  */
 #include "book.h"
 
+#include "gpu_queues/fwd_warp.h"
 #include "gpu_queues/warp_reap.h"
 
 #define LOG_SQ 7u
@@ -291,76 +293,151 @@ test_take_sent(void **state)
 	fake_close(&n);
 }
 
-/* Send CQEs: good ones in order, or one that is no such thing. */
+/* Send CQEs that a NIC wrote, and the first of them that is no good one (cqes: none is). */
+struct sent {
+	struct held h;
+	uint32_t cqes, bad, how, which[SENDS]; /* the WQE of each */
+	bool collapsed;
+};
+
+enum {
+	ERROR,
+	UNKNOWN, /* another opcode */
+	AGAIN,	 /* the same WQE once more */
+	FUTURE,	 /* a WQE that was never rung for */
+	GOOD,
+};
+
+static uint64_t
+begins(const struct sent *c, uint32_t wqe)
+{
+	return wqe ? c->h.end[wqe - 1u] : n.q.sq.ci;
+}
+
+static void
+write_cqes(struct sent *c)
+{
+	uint32_t k;
+
+	for (c->cqes = k = 0; k < c->h.nr && c->cqes < 32u && book_below(20) != 0; k++)
+		if (book_below(3) != 0)
+			c->which[c->cqes++] = k;
+	c->how = book_below(GOOD + 1u);
+	c->bad = c->how != GOOD && c->cqes != 0 ? book_below(c->cqes) : c->cqes;
+	if (c->how == AGAIN && c->bad == 0)
+		c->bad = c->cqes;
+	for (k = 0; k < c->cqes; k++) {
+		uint64_t w = begins(c, c->which[k]);
+		uint32_t opcode = CRL_CQE_REQ;
+
+		if (k == c->bad) {
+			w = c->how == AGAIN ? begins(c, c->which[k - 1u]) : w;
+			w = c->how == FUTURE ? n.q.sq.rung : w;
+			opcode = c->how == ERROR ? CRL_CQE_REQ_ERR : opcode;
+			opcode = c->how == UNKNOWN ? CRL_CQE_RESP_SEND : opcode;
+		}
+		book_cqe(&n.q.sq.cq, n.q.sq.cq.ci + k, opcode, w);
+	}
+	c->collapsed = book_below(10) == 0;
+	if (!c->collapsed)
+		return;
+	n.q.sq.cq.flags = CRL_CQ_COLLAPSED; /* one entry, of the last that is over */
+	c->bad = c->cqes = c->cqes != 0;
+	c->which[0] = c->h.nr - 1u;
+	n.q.sq.cq.cqe[0].wqe_counter =
+		crl_to_be16((uint16_t)(c->h.nr ? begins(c, c->h.nr - 1u) : 0));
+	n.q.sq.cq.cqe[0].op_own = CRL_CQE_REQ << 4;
+}
+
+static void
+check_reaped(const struct sent *c, uint32_t got)
+{
+	const struct crl_qerror *e = &n.error[CRL_QERROR_SQ];
+	uint32_t taken = c->bad ? c->which[c->bad - 1u] + 1u : 0;
+
+	assert_true(n.q.sq.cq.ci == n.scq_pi + (c->collapsed ? 0 : c->bad));
+	assert_int_equal(e->seq, c->bad != c->cqes);
+	assert_int_equal(n.q.sq.state, c->bad != c->cqes ? CRL_QS_FAILED : CRL_QS_READY);
+	if (c->bad == c->cqes) {
+		assert_int_equal(got, taken);
+		assert_true(n.q.sq.ci == n.q.sq.completed);
+		assert_true(taken == 0 || n.q.sq.ci == c->h.end[taken - 1u]);
+		return;
+	}
+	assert_int_equal(got, 0);
+	assert_int_equal(e->kind, c->how == ERROR     ? CRL_QERR_CQE
+				  : c->how == UNKNOWN ? CRL_QERR_OPCODE
+						      : CRL_QERR_COUNTER);
+	if (c->how == ERROR) /* all before the failed one were sent */
+		assert_true(n.q.sq.completed == begins(c, c->which[c->bad]));
+	else
+		assert_true(n.q.sq.completed == begins(c, taken));
+}
+
 static void
 test_reap(void **state)
 {
-	static const uint32_t wrong[] = {CRL_CQE_REQ_ERR, CRL_CQE_RESP_SEND};
-	struct crl_qerror *e = &n.error[CRL_QERROR_SQ];
 	struct crl_warp_seen seen;
-	uint32_t cqes, k, how, bad, taken, which[SENDS];
-	bool collapsed;
-	struct held h;
+	struct sent c;
 
 	(void)state;
 	for (uint32_t i = 0; i < 8000u; i++) {
 		open_random(false);
 		s.rx = book_below(2) ? &n.q : NULL;
 		n.q.rq.ci = n.q.rq.pi;
-		post_held(&h);
-		collapsed = book_below(10) == 0;
-		how = book_below(
-			5); /* 0, 1: an opcode; 2: before the one before it; 3: never rung for */
-		for (cqes = k = 0; k < h.nr && cqes < 32u && book_below(20) != 0; k++)
-			if (book_below(3) != 0)
-				which[cqes++] = k;
-		bad = how < 4u && cqes != 0 ? book_below(cqes) : cqes;
-		if (bad == cqes || (how == 2u && bad == 0))
-			bad = cqes;
-		for (k = 0; k < cqes; k++) {
-			uint64_t w = which[k] ? h.end[which[k] - 1u] : n.q.sq.ci;
-
-			if (k == bad && how == 2u)
-				w = which[k - 1u] ? h.end[which[k - 1u] - 1u] : n.q.sq.ci;
-			if (k == bad && how == 3u)
-				w = n.q.sq.rung;
-			book_cqe(&n.q.sq.cq, n.q.sq.cq.ci + k,
-				k == bad && how < 2u ? wrong[how] : CRL_CQE_REQ, w);
-		}
-		if (collapsed) { /* one entry, of the last that is over */
-			n.q.sq.cq.flags = CRL_CQ_COLLAPSED;
-			bad = cqes = cqes != 0;
-			which[0] = h.nr - 1u;
-			n.q.sq.cq.cqe[0].wqe_counter =
-				crl_to_be16((uint16_t)(h.nr > 1u ? h.end[h.nr - 2u] : n.q.sq.ci));
-			n.q.sq.cq.cqe[0].op_own = CRL_CQE_REQ << 4;
-		}
+		post_held(&c.h);
+		write_cqes(&c);
 		crl_warp_poll(&warp, &s, 0, &seen);
-		seen.tx = collapsed ? cqes : seen.tx;
-		assert_int_equal(seen.tx, n.q.sq.rung != n.q.sq.ci ? cqes : 0);
-		taken = bad ? which[bad - 1u] + 1u : 0;
-		if (bad != cqes) {
-			assert_int_equal(crl_warp_reap(&warp, &s, &seen), 0);
-			assert_int_equal(n.q.sq.state, CRL_QS_FAILED);
-			assert_int_equal(e->seq, 1);
-			assert_int_equal(e->kind, how == 0    ? CRL_QERR_CQE
-						  : how == 1u ? CRL_QERR_OPCODE
-							      : CRL_QERR_COUNTER);
-			assert_true(n.q.sq.completed == (how == 0 && which[bad] != 0
-									? h.end[which[bad] - 1u]
-								: bad ? h.end[taken - 1u]
-								      : n.q.sq.ci));
-		} else {
-			assert_int_equal(crl_warp_reap(&warp, &s, &seen), taken);
-			assert_int_equal(n.q.sq.state, CRL_QS_READY);
-			assert_true(n.q.sq.ci == n.q.sq.completed && e->seq == 0);
-			assert_true(taken == 0 || n.q.sq.ci == h.end[taken - 1u]);
-		}
-		assert_true(n.q.sq.cq.ci == n.scq_pi + (collapsed ? 0 : bad));
+		seen.tx = c.collapsed ? c.cqes : seen.tx;
+		assert_int_equal(seen.tx, n.q.sq.rung != n.q.sq.ci ? c.cqes : 0);
+		check_reaped(&c, crl_warp_reap(&warp, &s, &seen));
 		fake_close(&n);
 	}
 	s.tx = NULL;
 	assert_int_equal(crl_warp_reap(&warp, &s, &seen), 0);
+}
+
+/* A multi-packet send, segment by segment, and nothing behind its last WQEBB. */
+static void
+test_pointers(void **state)
+{
+	struct crl_piece frame[30];
+	struct crl_seg want[36];
+	uint64_t at = 0;
+
+	(void)state;
+	open_random(false);
+	n.q.sq.log_depth = 6;
+	crl_sq_reset(&n.q.sq);
+	n.q.sq.signal_every = 4;
+	for (uint32_t i = 0; i < 600u; i++) {
+		uint32_t nr = 2u + i % 29u, bbs = (2u + nr + 3u) / 4u, asks;
+
+		memset(n.q.sq.wqe, 0xee, 64u * 64u);
+		memset(want, 0, sizeof(want));
+		for (uint32_t k = 0; k < nr; k++) {
+			frame[k] = (struct crl_piece){
+				NULL, book_rnd(), (uint32_t)book_below(2000), (uint32_t)book_rnd()};
+			want[2u + k] = crl_seg_data(frame[k].len, frame[k].lkey, frame[k].iova);
+		}
+		n.q.sq.ci = n.q.sq.completed = n.q.sq.pi;
+		asks = n.q.sq.unsignalled + nr >= 4u;
+		want[0] = crl_seg_ctrl(CRL_OPCODE_EMPW, at, FAKE_SQN, 2u + nr,
+			asks ? CRL_WQE_CE_ALWAYS : CRL_WQE_CE_ON_FIRST_ERR);
+		want[1] = crl_seg_eth(i & 0xc0u);
+		crl_warp_post_empw(&warp, &n.q.sq, frame, nr, i & 0xc0u, 1000u + i);
+		for (uint32_t k = 0; k < 4u * bbs + 4u; k++) {
+			const uint8_t *seg = n.q.sq.wqe + (at * 64u + k * 16u) % (64u * 64u);
+			static const uint64_t none[2] = {0xeeeeeeeeeeeeeeeeu, 0xeeeeeeeeeeeeeeeeu};
+
+			assert_memory_equal(seg, k < 4u * bbs ? (const void *)&want[k] : none, 16);
+		}
+		assert_int_equal(n.q.sq.cookie[at % 64u], 1000u + i);
+		assert_int_equal(n.q.sq.end[at % 64u], at + bbs);
+		at += bbs;
+		assert_true(n.q.sq.pi == at && n.q.sq.posted == at);
+	}
+	fake_close(&n);
 }
 
 int
@@ -373,6 +450,7 @@ main(void)
 		cmocka_unit_test(test_fresh),
 		cmocka_unit_test(test_take_sent),
 		cmocka_unit_test(test_reap),
+		cmocka_unit_test(test_pointers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
