@@ -303,8 +303,8 @@ run_two(struct loop *l, struct crl_loop_result *res)
 		crl_err_str(&err, l->err, l->err_bytes);
 		rc = left;
 	}
-	left = loop_nic_end(l, res);
-	return rc != 0 ? rc : left;
+	left = loop_nic_end(l, res); /* why the NIC stood still is why the engines did not stop */
+	return left != 0 ? left : rc;
 }
 
 static int
@@ -317,8 +317,8 @@ run_fused(struct loop *l, struct crl_loop_result *res)
 		return rc;
 	watch(l, res);
 	rc = stop(l, res);
-	left = loop_nic_end(l, res);
-	return rc != 0 ? rc : left;
+	left = loop_nic_end(l, res); /* why the NIC stood still is why the engines did not stop */
+	return left != 0 ? left : rc;
 }
 
 /* What is missing when all stand still: frames that left and did not come. */

@@ -302,6 +302,7 @@ loop_nic_start(struct loop *l)
 int
 loop_nic_end(struct loop *l, struct crl_loop_result *res)
 {
+	struct scx_stuck stuck = {};
 	struct scx_dp_stats st;
 	bool ok;
 
@@ -313,12 +314,22 @@ loop_nic_end(struct loop *l, struct crl_loop_result *res)
 	     loop_cuda(l,
 		     cudaMemcpy(&res->reports, &l->dp->nr_reports, sizeof(res->reports),
 			     cudaMemcpyDeviceToHost),
-		     "fetch counters");
+		     "fetch counters") &&
+	     loop_cuda(l,
+		     cudaMemcpy(&stuck, &l->crew->stuck, sizeof(stuck), cudaMemcpyDeviceToHost),
+		     "fetch the record of a wait without end");
 	cudaStreamDestroy(l->nic_stream);
 	cudaFree(l->dp);
 	cudaFree(l->crew);
 	if (!ok)
 		return -EIO;
+	if (scx_is_stuck(&stuck)) {
+		char why[192];
+
+		snprintf(l->err, l->err_bytes, "the NIC's workers stand still: %s",
+			scx_stuck_str(&stuck, why, sizeof(why)));
+		return -EIO;
+	}
 	res->nic_sent = st.tx_frames;
 	res->nic_received = st.rx_frames;
 	res->nic_no_buffer = st.rx_no_buffer;
