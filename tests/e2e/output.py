@@ -23,6 +23,7 @@ SOFTCX = program("softcx/softcx")
 SOAK = [SOFTCX, "run", "--", program("soak/carillon-soak"), *EAL, "--", "--packets=2000", "--rounds=3"]
 TESTPMD = [SOFTCX, "run", "--", program("testpmd/carillon-testpmd"), "-l", "0,1", *EAL[2:], "--"]
 TESTPMD += ["--tx-first", "--duration=0.2"]
+DRIVER = os.path.join(build, "tests/e2e/vfio/vfio_driver")
 BENCH = [program("bench/carillon-bench"), "post", "--on", "host", "--quick"]
 
 
@@ -96,6 +97,18 @@ def halves(folder):
     expect("capture, full half-way", run(tap, subprocess.DEVNULL), "the capture file takes no more: No space left")
 
 
+def vfio(folder):
+    """The same of `softcx vfio`, which has become the program when the log or the capture is full."""
+    fill(f"{folder}/fill")
+    for name, option, words in (("log", f"--log={folder}/log", "the log takes no more: No space left"),
+                                ("log, none", f"--log={folder}/none/log", "No such file"),
+                                ("capture", f"--pcap-out={folder}/pcap", "capture file")):
+        expect(f"vfio {name}, full", run([SOFTCX, "vfio", option, "--", DRIVER, "50"], subprocess.DEVNULL), words)
+    os.remove(f"{folder}/fill")
+    expect("vfio log, room", run([SOFTCX, "vfio", f"--log={folder}/log", "--", DRIVER, "5"], subprocess.DEVNULL),
+           "takes no more", good=True)
+
+
 def main():
     prints("softcx --help", [SOFTCX, "--help"], "softcx")
     prints("softcx run --help", [SOFTCX, "run", "--help"], "softcx")
@@ -115,6 +128,9 @@ def main():
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "output", folder], check=True)
         try:
             halves(folder)
+            for name in os.listdir(folder):
+                os.remove(f"{folder}/{name}")
+            vfio(folder)
         finally:
             subprocess.run(["umount", folder], check=True)
 

@@ -100,8 +100,10 @@ configure(struct scx_conf *conf, struct scx_nic_cfg *cfg, struct scx_fault_plan 
 			text != NULL ? "is wrong:" : "is not set", err);
 		return -ENODEV;
 	}
-	if (*conf->log != '\0' && (rc = scx_log_open(conf->log)) != 0)
+	if (*conf->log != '\0' && (rc = scx_log_open(conf->log)) != 0) {
 		scx_log(NULL, "log file %s: %s; logging here instead", conf->log, strerror(-rc));
+		scx_log_lose();
+	}
 	cfg->profile = conf->profile;
 	cfg->name = "mlx5_vfio";
 	cfg->seed = conf->seed;
@@ -349,4 +351,25 @@ vf_device_access(void *buf, size_t n, int64_t off, bool write, long *rc)
 	if (*rc == 0)
 		*rc = (long)n;
 	return 1;
+}
+
+/*
+ * `softcx vfio` has become the program, so nobody else is left to say by an exit status that the
+ * log or a capture is not whole. Registered before the program's own, so it comes after all of
+ * them.
+ */
+static void
+at_end(int status, void *arg)
+{
+	(void)arg;
+	if (status != 0 || !scx_log_lost())
+		return;
+	fflush(NULL);
+	_exit(EXIT_FAILURE);
+}
+
+__attribute__((constructor)) static void
+watch_end(void)
+{
+	on_exit(at_end, NULL);
 }
