@@ -2,41 +2,21 @@
 /* See corpus.h. */
 #include "corpus.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../corpus_lines.h"
 #include "rig.h"
 
 struct corpus corpus[CORPUS_MAX];
 unsigned corpus_nr;
-
-/* Hex digits with blanks between them; how many bytes. */
-static uint32_t
-read_hex(const char *text, uint8_t *to, uint32_t most)
-{
-	uint32_t n = 0, digits = 0;
-	char pair[3] = "";
-
-	for (; *text != '\0'; text++) {
-		if (!isxdigit((unsigned char)*text))
-			continue;
-		pair[digits++ % 2] = *text;
-		if (digits % 2 != 0)
-			continue;
-		assert_true(n < most);
-		to[n++] = (uint8_t)strtoul(pair, NULL, 16);
-	}
-	assert_int_equal(digits % 2, 0);
-	return n;
-}
 
 /* To the right end of 64 bytes. */
 static void
 read_cqe(const char *text, uint8_t out[64])
 {
 	uint8_t b[64];
-	uint32_t n = read_hex(text, b, 64);
+	uint32_t n = corpus_hex(text, b, 64);
 
 	memset(out, 0, 64);
 	memcpy(out + 64 - n, b, n);
@@ -83,7 +63,7 @@ read_line(const char *line)
 		r->has_cqe = 1;
 	} else if (strncmp(line, "wqe ", 4) == 0) {
 		r->wqe_bytes +=
-			read_hex(line + 4, r->wqe + r->wqe_bytes, CORPUS_WQE_MAX - r->wqe_bytes);
+			corpus_hex(line + 4, r->wqe + r->wqe_bytes, CORPUS_WQE_MAX - r->wqe_bytes);
 	} else if (strncmp(line, "wqesays ", 8) == 0) {
 		snprintf(r->fields, sizeof(r->fields), "%.159s", line + 7);
 	} else if (strncmp(line, "says ", 5) == 0) {
@@ -101,19 +81,8 @@ read_line(const char *line)
 int
 corpus_load(void **state)
 {
-	const char *path = getenv("CRL_CORPUS");
-	char line[512];
-	FILE *f;
-
 	(void)state;
-	assert_non_null(path);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		read_line(line);
-	}
-	fclose(f);
+	corpus_lines(read_line);
 	return 0;
 }
 

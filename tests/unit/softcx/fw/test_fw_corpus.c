@@ -3,8 +3,7 @@
  * Commands that real cards answered, tests/corpus/commands.txt: decoded with the PRM tables, and
  * answered alike by the software ConnectX. The file's path comes in CRL_CORPUS.
  */
-#include <ctype.h>
-
+#include "../corpus_lines.h"
 #include "guest.h"
 
 #define RECORDS_MAX 64
@@ -25,19 +24,9 @@ static struct record records[RECORDS_MAX];
 static unsigned nr;
 
 static void
-append_hex(struct box *box, const char *text)
+append(struct box *box, const char *text)
 {
-	char pair[3] = "";
-
-	for (unsigned digits = 0; *text != '\0'; text++) {
-		if (!isxdigit((unsigned char)*text))
-			continue;
-		pair[digits++ % 2] = *text;
-		if (digits % 2 != 0)
-			continue;
-		assert_true(box->n < BOX_MAX);
-		box->b[box->n++] = (uint8_t)strtoul(pair, NULL, 16);
-	}
+	box->n += corpus_hex(text, box->b + box->n, BOX_MAX - box->n);
 }
 
 static void
@@ -63,27 +52,16 @@ read_line(const char *line)
 	else if (strncmp(line, "syndrome ", 9) == 0)
 		r->syndrome = (uint32_t)strtoul(line + 9, NULL, 16);
 	else if (strncmp(line, "in ", 3) == 0)
-		append_hex(&r->in, line + 3);
+		append(&r->in, line + 3);
 	else if (strncmp(line, "out ", 4) == 0)
-		append_hex(&r->out, line + 4);
+		append(&r->out, line + 4);
 }
 
 static int
 load(void **state)
 {
-	const char *path = getenv("CRL_CORPUS");
-	char line[512];
-	FILE *f;
-
 	(void)state;
-	assert_non_null(path);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		read_line(line);
-	}
-	fclose(f);
+	corpus_lines(read_line);
 	return 0;
 }
 
