@@ -20,7 +20,7 @@
 
 /* Raised whenever the layout or the meaning of a struct below changes: host and device object must
  * agree. */
-#define CRL_DEV_ABI 3u /* 1: first light; 2: crl_sq.inline_hdr; 3: crl_ctl.stopping, crl_park_next */
+#define CRL_DEV_ABI 3u /* 1: first light; 2: crl_sq.inline_hdr; 3: crl_ctl.stopping, .park */
 
 enum crl_st {
 	CRL_OK = 0,
