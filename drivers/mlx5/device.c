@@ -26,7 +26,6 @@ crl_bdf_parse(const char *text, char bdf[16])
 			5 ||
 		text[used] != '\0') {
 		domain = 0;
-		used = 0;
 		if (sscanf(text, "%2x:%2x%1[.]%1x%n", &bus, &dev, colon_dot, &fn, &used) != 4 ||
 			text[used] != '\0')
 			return -EINVAL;
@@ -40,27 +39,23 @@ crl_bdf_parse(const char *text, char bdf[16])
 CRL_PUBLIC void
 crl_dev_name_get(struct ibv_device *dev, struct crl_dev_name *name)
 {
-	char path[PATH_MAX], target[PATH_MAX];
-	const char *last;
+	char path[sizeof(dev->ibdev_path) + sizeof("/device/numa_node")], target[PATH_MAX];
 	FILE *f;
+	int node;
 
 	memset(name, 0, sizeof(*name));
 	snprintf(name->name, sizeof(name->name), "%s", ibv_get_device_name(dev));
 	name->numa_node = -1;
-	if (snprintf(path, sizeof(path), "%s/device", dev->ibdev_path) >= (int)sizeof(path) ||
-		realpath(path, target) == NULL)
+	snprintf(path, sizeof(path), "%s/device", dev->ibdev_path);
+	if (realpath(path, target) == NULL)
 		return;
-	last = strrchr(target, '/');
-	if (last == NULL || crl_bdf_parse(last + 1, name->bdf) != 0)
-		name->bdf[0] = '\0';
-	if (snprintf(path, sizeof(path), "%s/device/numa_node", dev->ibdev_path) >=
-		(int)sizeof(path))
-		return;
+	crl_bdf_parse(strrchr(target, '/') + 1, name->bdf); /* what is none stays "" */
+	snprintf(path, sizeof(path), "%s/device/numa_node", dev->ibdev_path);
 	f = fopen(path, "re");
 	if (f == NULL)
 		return;
-	if (fscanf(f, "%d", &name->numa_node) != 1)
-		name->numa_node = -1;
+	if (fscanf(f, "%d", &node) == 1)
+		name->numa_node = node;
 	fclose(f);
 }
 
@@ -68,15 +63,13 @@ crl_dev_name_get(struct ibv_device *dev, struct crl_dev_name *name)
 static void
 list_devices(struct ibv_device **list, int n, char *buf, size_t bytes)
 {
-	size_t used = 0;
-
 	buf[0] = '\0';
-	for (int i = 0; i < n && used + 1 < bytes; i++) {
+	for (int i = 0; i < n; i++) {
 		struct crl_dev_name name;
 
 		crl_dev_name_get(list[i], &name);
-		used += (size_t)snprintf(buf + used, bytes - used, "%s%s (%s)", i ? ", " : "",
-			name.name, name.bdf[0] ? name.bdf : "no PCI address");
+		crl_append(buf, bytes, "%s%s (%s)", i ? ", " : "", name.name,
+			name.bdf[0] ? name.bdf : "no PCI address");
 	}
 }
 
@@ -84,7 +77,8 @@ static int
 find_device(struct ibv_device **list, int n, const char *wanted, struct ibv_device **dev,
 	struct crl_err *err)
 {
-	char bdf[16] = "", there[160];
+	char bdf[16], there[160];
+	bool is_bdf;
 
 	list_devices(list, n, there, sizeof(there));
 	if (n == 0)
@@ -98,13 +92,12 @@ find_device(struct ibv_device **list, int n, const char *wanted, struct ibv_devi
 		*dev = list[0];
 		return 0;
 	}
-	if (crl_bdf_parse(wanted, bdf) != 0)
-		bdf[0] = '\0';
+	is_bdf = crl_bdf_parse(wanted, bdf) == 0;
 	for (int i = 0; i < n; i++) {
 		struct crl_dev_name name;
 
 		crl_dev_name_get(list[i], &name);
-		if (strcmp(name.name, wanted) == 0 || (bdf[0] && strcmp(name.bdf, bdf) == 0)) {
+		if (strcmp(name.name, wanted) == 0 || (is_bdf && strcmp(name.bdf, bdf) == 0)) {
 			*dev = list[i];
 			return 0;
 		}
@@ -231,7 +224,7 @@ crl_open(const struct crl_cfg *cfg, struct crl_ctx **out, struct crl_err *err)
 {
 	struct ibv_device **list, *dev = NULL;
 	struct crl_ctx *ctx;
-	int n = 0, ret = crl_check_size(err, OPEN_STEP, CRL_SIZE_OF(cfg), sizeof(*cfg));
+	int n, ret = crl_check_size(err, OPEN_STEP, CRL_SIZE_OF(cfg), sizeof(*cfg));
 
 	if (ret != 0)
 		return ret;

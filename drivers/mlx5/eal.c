@@ -69,9 +69,8 @@ check_found(const struct crl_eal_args *args, char (*bdfs)[16], unsigned nr, stru
 
 	if (args->nr_devs > 0)
 		return 0;
-	for (unsigned i = 0, used = 0; i < nr && used < sizeof(there); i++)
-		used += (unsigned)snprintf(
-			there + used, sizeof(there) - used, "%s%s", i ? ", " : "", bdfs[i]);
+	for (unsigned i = 0; i < nr; i++)
+		crl_append(there, sizeof(there), "%s%s", i ? ", " : "", bdfs[i]);
 	if (nr == 0)
 		return crl_err_set(err, -ENODEV, EAL_STEP,
 			"load mlx5_ib and rdma-core's providers, or run under softcx run",

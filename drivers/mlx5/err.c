@@ -111,6 +111,17 @@ crl_fail_cmd(struct crl_err *err, const char *step, int errno_value, const void 
 	return -EREMOTEIO;
 }
 
+CRL_PUBLIC void
+crl_append(char *buf, size_t bytes, const char *words, ...)
+{
+	size_t used = strlen(buf);
+	va_list ap;
+
+	va_start(ap, words);
+	vsnprintf(buf + used, bytes - used, words, ap);
+	va_end(ap);
+}
+
 CRL_PUBLIC int
 crl_check_size(struct crl_err *err, const char *step, uint32_t size, size_t known)
 {

@@ -168,20 +168,19 @@ static int
 no_such(int16_t dev_id, struct crl_err *err)
 {
 	char there[160] = "";
-	size_t used = 0;
 	int16_t id;
 
 	RTE_GPU_FOREACH(id)
 	{
 		struct rte_gpu_info info;
 
-		if (rte_gpu_info_get(id, &info) == 0 && used < sizeof(there))
-			used += (size_t)snprintf(there + used, sizeof(there) - used, "%s%d (%s)",
-				used ? ", " : "", id, info.name);
+		if (rte_gpu_info_get(id, &info) == 0)
+			crl_append(there, sizeof(there), "%s%d (%s)", there[0] ? ", " : "", id,
+				info.name);
 	}
 	return crl_err_set(err, -ENODEV, GPU_STEP,
 		"start one: -d librte_gpu_crl.so --vdev=gpu_crl_cuda0 (or gpu_crl_host0)",
-		"no gpudev %d; there is %s", dev_id, used ? there : "none");
+		"no gpudev %d; there is %s", dev_id, there[0] ? there : "none");
 }
 
 /* The slot that has dev_id, else a free one; NULL: all are taken. */

@@ -32,6 +32,9 @@ int crl_fail_mem(struct crl_err *err, const struct crl_mem *mem, int code, const
 	const char *fix, const char *cause, ...) __attribute__((format(printf, 6, 7)));
 /* From a command's output mailbox, or from errno_value when the firmware never saw the command. */
 int crl_fail_cmd(struct crl_err *err, const char *step, int errno_value, const void *out);
+/* More words at the end of those in buf, as far as there is room. */
+void crl_append(char *buf, size_t bytes, const char *words, ...)
+	__attribute__((format(printf, 3, 4)));
 /* -EINVAL unless the caller's struct is as large as the first version of it, given in known. */
 int crl_check_size(struct crl_err *err, const char *step, uint32_t size, size_t known);
 /* What a caller's config says of itself; a pointer to none says nothing. */
