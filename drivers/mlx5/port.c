@@ -89,11 +89,10 @@ probe(struct crl_port *port, struct crl_err *err)
 		port->ctx->pd->handle,
 		crl_devargs_has(dev->devargs, "dv_flow_en") ? "" : ",dv_flow_en=1",
 		dev->devargs[0] != '\0' ? "," : "", dev->devargs);
-	if (ret < 0) {
+	if (ret == -1) {
 		close(fd);
 		return crl_fail_errno(err, ENOMEM, OPEN_STEP, "", "no memory");
 	}
-	rte_errno = 0;
 	ret = rte_dev_probe(devargs);
 	if (ret != 0) {
 		close_if_left(fd, &as);
@@ -274,13 +273,12 @@ crl_port_open(struct crl_eal *eal, unsigned i, const struct crl_port_cfg *cfg,
 	if (eal->port[i] != NULL)
 		return crl_err_set(err, -EBUSY, OPEN_STEP, "close it first", "port %s is open",
 			eal->ctx[i]->port_name);
-	port = calloc(1, sizeof(*port));
+	port = calloc(1, sizeof(*port)); /* zeros: no queues, no flows */
 	if (port == NULL)
 		return crl_fail_errno(err, ENOMEM, OPEN_STEP, "", "no memory");
 	port->eal = eal;
 	port->index = i;
 	port->ctx = eal->ctx[i];
-	LIST_INIT(&port->flows);
 	ret = probe(port, err);
 	if (ret != 0)
 		goto undo_port;
