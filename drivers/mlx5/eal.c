@@ -43,7 +43,7 @@ static int
 list_mlx5(char (*bdfs)[16], unsigned max, unsigned *nr, struct crl_err *err)
 {
 	struct ibv_device **list;
-	int n = 0, ret = crl_list_devices(&list, &n, err);
+	int n, ret = crl_list_devices(&list, &n, err);
 
 	if (ret != 0)
 		return ret;
