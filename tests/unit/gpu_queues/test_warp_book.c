@@ -440,6 +440,39 @@ test_pointers(void **state)
 	fake_close(&n);
 }
 
+/* The small functions of a warp, for all that they may be asked. */
+static void
+test_warp(void **state)
+{
+	uint32_t v[34];
+
+	(void)state;
+	v[32] = v[33] = 1u << 30; /* no lane's */
+	for (uint32_t i = 0; i < 2000u; i++) {
+		uint32_t mask = 0, sum = 0, max = 0, rank = 0, lane = book_below(32);
+
+		for (uint32_t k = 0; k < 32u; k++) {
+			v[k] = book_below(2) * book_below(1000);
+			mask |= (uint32_t)(v[k] != 0) << k;
+			rank += k < lane && v[k] != 0;
+			sum += v[k];
+			max = v[k] > max ? v[k] : max;
+		}
+		assert_int_equal(crl_warp_ballot(v), mask);
+		assert_int_equal(crl_warp_sum(v), sum);
+		assert_int_equal(crl_warp_max(v), max);
+		assert_int_equal(crl_rank(mask, lane), rank);
+		assert_int_equal(crl_warp_get32(v, lane), v[lane]);
+	}
+	for (uint32_t k = 0; k <= 40u; k++) {
+		uint32_t below = k < 32u ? (1u << k) - 1u : 0xffffffffu;
+
+		assert_int_equal(crl_lanes_below(k), below);
+		assert_int_equal(crl_leading(below), k < 32u ? k : 32u);
+		assert_int_equal(crl_lowest(~below), k < 32u ? k : 32u);
+	}
+}
+
 int
 main(void)
 {
@@ -451,6 +484,7 @@ main(void)
 		cmocka_unit_test(test_take_sent),
 		cmocka_unit_test(test_reap),
 		cmocka_unit_test(test_pointers),
+		cmocka_unit_test(test_warp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
