@@ -50,7 +50,14 @@ dr_check_hugepages(struct doctor *d)
 		total = dr_number(d, 0, "sys/kernel/mm/hugepages/%s/nr_hugepages", other[i]);
 		unused = dr_number(d, 0, "sys/kernel/mm/hugepages/%s/free_hugepages", other[i]);
 	}
-	if (total <= 0) {
+	if (total < 0) {
+		f = dr_find(d, DR_WARN, "no_kernel", "",
+			"the kernel has no hugepages: EAL starts only with --no-huge");
+		dr_fix(f, "add --no-huge -m 512, or a kernel with CONFIG_HUGETLBFS");
+		dr_evidence(f, "no HugePages_Total in /proc/meminfo");
+		return;
+	}
+	if (total == 0) {
 		f = dr_find(d, DR_WARN, "none", "", "no hugepages: EAL starts only with --no-huge");
 		dr_fix(f, "dpdk-hugepages.py --setup 2G, or add --no-huge -m 512");
 	} else if (unused == 0) {
@@ -95,21 +102,28 @@ dr_check_memlock(struct doctor *d)
 		dr_fact_number(d, -1, "cap_ipc_lock"));
 }
 
+bool
+dr_several_nodes(const struct doctor *d)
+{
+	char online[DR_NAME];
+
+	dr_line(d, online, sizeof(online), "sys/devices/system/node/online");
+	return strpbrk(online, "-,") != NULL;
+}
+
 void
 dr_check_numa(struct doctor *d)
 {
 	char online[DR_NAME];
-	bool several;
 
 	dr_line(d, online, sizeof(online), "sys/devices/system/node/online");
-	several = strpbrk(online, "-,") != NULL;
 	for (unsigned i = 0; i < d->nr_nics; i++) {
 		const struct dr_pci *p = &d->nic[i].pci;
 		struct dr_finding *f;
 
 		if (!d->nic[i].usable)
 			continue;
-		if (p->node < 0 && several) {
+		if (p->node < 0 && dr_several_nodes(d)) {
 			f = dr_find(d, DR_WARN, "unknown", p->bdf,
 				"the machine has several NUMA nodes and does not say the NIC's");
 			dr_fix(f, "BIOS: update it; until then pin by hand: numactl, -l");

@@ -40,10 +40,11 @@ shared(const char *a, const char *b, unsigned *na, unsigned *nb)
 /*
  * sys/devices/pci0000:00/ROOT PORT/SWITCH UP/SWITCH DOWN/DEVICE: sharing the switch's upstream port
  * is one switch between them; sharing less but a root port, several; sharing the host bridge alone,
- * the processor's own.
+ * the processor's own. Where there is one NUMA node, devices need not say that they are on it, and
+ * in virtual machines they do not.
  */
-enum dr_path
-dr_path_between(const struct dr_pci *a, const struct dr_pci *b)
+static enum dr_path
+between(const struct doctor *d, const struct dr_pci *a, const struct dr_pci *b)
 {
 	unsigned na, nb, same = shared(a->dir, b->dir, &na, &nb);
 
@@ -51,7 +52,7 @@ dr_path_between(const struct dr_pci *a, const struct dr_pci *b)
 		return na - same <= 2 && nb - same <= 2 ? DR_PIX : DR_PXB;
 	if (same == 3)
 		return DR_PHB;
-	return a->node == b->node ? DR_NODE : DR_SYS;
+	return a->node == b->node || !dr_several_nodes(d) ? DR_NODE : DR_SYS;
 }
 
 /* Nearest first; of those as near, one with a link; then the first in the list. */
@@ -62,7 +63,7 @@ choose(const struct doctor *d, const struct dr_pci *gpu, enum dr_path *path, int
 
 	*first = -1;
 	for (unsigned i = 0; i < d->nr_nics; i++) {
-		enum dr_path p = dr_path_between(gpu, &d->nic[i].pci);
+		enum dr_path p = between(d, gpu, &d->nic[i].pci);
 
 		if (!d->nic[i].usable)
 			continue;
@@ -90,6 +91,11 @@ judge_distance(struct doctor *d, const struct dr_gpu *g, const struct dr_nic *n)
 			"its nearest NIC %s is %s away: by the processor's PCIe root", n->ib,
 			dr_path_word(g->path));
 		dr_fix(f, "works; slots under one PCIe switch are faster");
+	} else if (g->pci.node < 0 || n->pci.node < 0) {
+		f = dr_find(d, DR_WARN, "maybe_far", g->pci.bdf,
+			"its nearest NIC %s may be SYS away: NUMA nodes are not said",
+			n->ib);
+		dr_fix(f, "BIOS: update it; until then measure, and prefer a pair on one switch");
 	} else {
 		f = dr_find(d, DR_WARN, "far", g->pci.bdf,
 			"its nearest NIC %s is SYS away: every byte passes between sockets", n->ib);
@@ -112,7 +118,7 @@ dr_check_path(struct doctor *d)
 		if (g->chosen < 0)
 			continue;
 		judge_distance(d, g, &d->nic[g->chosen]);
-		of_first = dr_path_between(&g->pci, &d->nic[first].pci);
+		of_first = between(d, &g->pci, &d->nic[first].pci);
 		if (of_first <= g->path)
 			continue;
 		f = dr_find(d, DR_WARN, "first_is_far", g->pci.bdf,

@@ -169,7 +169,7 @@ void dr_check_place(struct doctor *d);
 /* Versions "16.35.4030" by their numbers, as strcmp() does. */
 int dr_version_cmp(const char *a, const char *b);
 const char *dr_path_word(enum dr_path path);
-enum dr_path dr_path_between(const struct dr_pci *a, const struct dr_pci *b);
+bool dr_several_nodes(const struct doctor *d); /* NUMA */
 
 /* ---- report.c ---- */
 

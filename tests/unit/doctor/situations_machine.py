@@ -170,6 +170,28 @@ def gpu_on_another_host_bridge(m):
     return {"0000:65:00.0": ("mlx5_0", "NODE")}
 
 
+def gpu_alone(m, node):
+    m.drop(m.gpus.pop(0))
+    m.drop(f"sys/bus/pci/devices/{GPU}")
+    m.bridge("devices/pci0000:64/0000:64:01.0", "0000:64:01.0")
+    m.gpu("0000:65:00.0", "devices/pci0000:64/0000:64:01.0", node=node)
+
+
+@situation
+def virtual_machine_whose_gpu_says_no_node(m):
+    """note path.host_bridge 0000:65:00.0"""
+    gpu_alone(m, -1)
+    return {"0000:65:00.0": ("mlx5_0", "NODE")}
+
+
+@situation
+def several_nodes_and_the_gpus_is_not_said(m):
+    """warn path.maybe_far 0000:65:00.0"""
+    m.nodes("0-1")
+    gpu_alone(m, -1)
+    return {"0000:65:00.0": ("mlx5_0", "SYS")}
+
+
 @situation
 def gpu_by_the_same_root_complex(m):
     """note path.host_bridge 0000:45:00.0"""
@@ -225,6 +247,12 @@ def half_the_lanes(m):
 def no_hugepages(m):
     """warn hugepages.none"""
     m.hugepages(0, 0)
+
+
+@situation
+def kernel_without_hugepages(m):
+    """warn hugepages.no_kernel"""
+    m.put("proc/meminfo", "MemTotal: 64000000 kB\nAnonHugePages: 0 kB\n")
 
 
 @situation
