@@ -107,6 +107,7 @@ test_turns(void **state)
 		n.sink = on_frame;
 		len_out = flowgen ? 60 : 64;
 		n.q.sq.flags = !flowgen && book_below(2) ? CRL_SQ_EMPW : 0;
+		n.q.sq.inline_hdr = n.q.sq.flags || book_below(4) ? 0 : CRL_INLINE_HDR_L2;
 		n.q.txbuf.bytes = 64u * (1u + book_below(100));
 		s.opts.tx_frames_max = 1u + book_below(900);
 		for (uint32_t t = 0; t < 30u; t++) {
@@ -147,6 +148,7 @@ test_begin(void **state)
 				assert_int_equal(
 					flowgen ? crl_flowgen_turn(&s) : crl_txonly_turn(&s),
 					can ? CRL_TURN_BUSY : CRL_TURN_IDLE);
+				assert_true(can || s.rxc.polls == 0);
 				assert_int_equal(s.tx_slots, can ? least(bytes / stride, 64) : 0);
 				assert_int_equal(s.txc.packets,
 					can ? least(2, flowgen ? s.tx_slots : 2) : 0);
