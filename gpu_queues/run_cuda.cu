@@ -29,6 +29,7 @@
 #include "kernel.cuh"
 #include "launch.h"
 #include "layout.h"
+#include "run_spare.cuh"
 #include "stop.h"
 
 #define STEP "start CUDA engine"
@@ -81,7 +82,7 @@ static const struct {
 struct crl_cuda_run {
 	int device;
 	void (*kernel)(struct crl_stream *);
-	uint32_t nr;
+	uint32_t nr, room; /* streams; how many the memory on the GPU has room for */
 	cudaStream_t stream;
 	struct crl_stream *dev_streams; /* [nr] in GPU memory */
 	struct crl_queue_dev
@@ -104,11 +105,18 @@ cuda_err(struct crl_err *err, cudaError_t e, const char *what)
 
 /*
  * All in the stream's order: cudaFree() and cudaMemcpy() may wait for kernels of others, such as
- * another engine's, which does not end before it is told to.
+ * another engine's, which does not end before it is told to. well: the stream is of use to others.
  */
 static void
-run_free(struct crl_cuda_run *r)
+run_free(struct crl_cuda_run *r, bool well)
 {
+	struct crl_spare spare = {r->device, r->room, r->stream, r->dev_streams, r->dev_queues};
+
+	if (well && crl_spare_keep(&spare)) {
+		r->dev_streams = NULL;
+		r->dev_queues = NULL;
+		r->stream = NULL;
+	}
 	if (r->dev_streams)
 		cudaFreeAsync(r->dev_streams, r->stream);
 	if (r->dev_queues)
@@ -194,6 +202,7 @@ static cudaError_t
 run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 {
 	size_t queues = 2u * r->nr * sizeof(*r->dev_queues);
+	struct crl_spare spare = {r->device, r->nr, NULL, NULL, NULL};
 	cudaError_t e = load_all(r->device);
 
 	r->copy = (struct crl_stream *)calloc(r->nr, sizeof(*r->copy));
@@ -202,8 +211,17 @@ run_make(struct crl_cuda_run *r, struct crl_stream *const *streams)
 	if (!r->copy || !r->host || !r->queues)
 		return cudaErrorMemoryAllocation;
 	memcpy(r->host, streams, r->nr * sizeof(*r->host));
-	if (e == cudaSuccess)
-		e = cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking);
+	if (e != cudaSuccess)
+		return e;
+	if (crl_spare_take(&spare)) {
+		r->room = spare.nr;
+		r->stream = spare.stream;
+		r->dev_streams = spare.streams;
+		r->dev_queues = spare.queues;
+		return send_streams(r);
+	}
+	r->room = r->nr;
+	e = cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking);
 	if (e == cudaSuccess)
 		e = cudaMallocAsync(
 			(void **)&r->dev_streams, r->nr * sizeof(*r->dev_streams), r->stream);
@@ -314,7 +332,7 @@ crl_cuda_start(const char *name, int device, struct crl_stream *const *streams, 
 			      : cuda_err(err, e, "set up streams");
 	rc = rc == 0 ? crl_cuda_resume(r, err) : rc;
 	if (rc != 0) {
-		run_free(r);
+		run_free(r, false);
 		return rc;
 	}
 	*out = r;
@@ -364,6 +382,6 @@ crl_cuda_stop(
 	if (e == cudaSuccess)
 		e = fetch_streams(r);
 	watch->times->fetched_ns = crl_now_ns() - watch->told_ns;
-	run_free(r);
+	run_free(r, e == cudaSuccess);
 	return e == cudaSuccess ? 0 : cuda_err(err, e, "kernel");
 }

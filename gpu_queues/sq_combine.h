@@ -41,11 +41,31 @@ struct crl_sq_combine {
 	uint32_t producers;
 	uint32_t burst_max;
 	uint32_t gpu_scope; /* 1: the NIC's edges too are at GPU scope, see crl_sq_ring_gpu() */
+	uint32_t in_block;  /* 1: all producers are of one block, whose threads alone look here */
 	CRL_ALIGNAS(64)
 	uint64_t range_next; /* number of the next range to ring for; the ringer's */
 	/* By number: [63:16] number + 1, [15:0] index after the range's last WQEBB. */
 	CRL_ALIGNAS(64) uint64_t range[CRL_COMBINE_PRODUCERS];
 };
+
+/* Before a word that tells another thread here, and after it was seen. */
+CRL_FN void
+crl_combine_told(const struct crl_sq_combine *c)
+{
+	if (c->in_block)
+		crl_order_producer_before_ringer_block();
+	else
+		crl_order_producer_before_ringer_gpu();
+}
+
+CRL_FN void
+crl_combine_seen(const struct crl_sq_combine *c)
+{
+	if (c->in_block)
+		crl_order_producer_before_ringer_block();
+	else
+		crl_order_ringer_after_producer_gpu();
+}
 
 /* The queue is fresh, nobody uses it yet, and the ring takes two bursts of every producer. */
 CRL_FN void
@@ -63,6 +83,7 @@ crl_combine_init(struct crl_sq_combine *c, const struct crl_sq *sq, uint32_t pro
 	c->producers = producers;
 	c->burst_max = burst_max;
 	c->gpu_scope = gpu_scope;
+	c->in_block = 0;
 	c->range_next = 0;
 	for (i = 0; i < CRL_COMBINE_PRODUCERS; i++)
 		c->range[i] = 0;
@@ -90,7 +111,7 @@ crl_combine_reserve(struct crl_sq_combine *c, uint32_t log_depth, uint32_t n, ui
 		unrung + c->producers > CRL_COMBINE_PRODUCERS)
 		return CRL_AGAIN;
 	if (ci != *ci_seen)
-		crl_order_ringer_after_producer_gpu(); /* pairs with the ringer's before it freed
+		crl_combine_seen(c); /* pairs with the ringer's before it freed
 							  this room */
 	*ci_seen = ci;
 	t = crl_add64(&c->ticket, (uint64_t)n << 48 | 1u);
@@ -129,7 +150,7 @@ crl_combine_reap(struct crl_sq_combine *c, struct crl_sq *sq, struct crl_qerror 
 		crl_st32(&c->failed, 1);
 	if (sq->ci == ci)
 		return;
-	crl_order_producer_before_ringer_gpu(); /* pairs with who reserves this room next */
+	crl_combine_told(c); /* pairs with who reserves this room next */
 	crl_st64(&c->ci, sq->ci);
 }
 
@@ -139,7 +160,7 @@ crl_combine_ring(struct crl_sq_combine *c, struct crl_sq *sq, uint32_t ranges, u
 {
 	uint64_t to = crl_index_from16(sq->posted, end);
 
-	crl_order_ringer_after_producer_gpu(); /* pairs with each producer's before it wrote its
+	crl_combine_seen(c); /* pairs with each producer's before it wrote its
 						  range down */
 	sq->pi = to;
 	sq->posted = to;
@@ -177,7 +198,7 @@ crl_combine_run(struct crl_sq_combine *c, struct crl_sq *sq, struct crl_qerror *
 		crl_combine_ring(c, sq, ranges, end);
 		if (sq->posted - sq->ci > crl_ring_depth(sq->log_depth) / 4u)
 			crl_combine_reap(c, sq, error);
-		crl_order_producer_before_ringer_gpu(); /* pairs with who rings next */
+		crl_combine_told(c); /* pairs with who rings next */
 		left = crl_add32(&c->unrung, 0u - ranges) - ranges;
 	}
 	return crl_ld32(&c->failed) ? CRL_FAILED : CRL_OK;
@@ -192,12 +213,12 @@ CRL_FN enum crl_st
 crl_combine_publish(struct crl_sq_combine *c, struct crl_sq *sq, struct crl_qerror *error,
 	uint64_t number, uint64_t pi, uint32_t n, uint64_t wait_ns)
 {
-	crl_order_producer_before_ringer_gpu(); /* pairs with the ringer's after it saw the range */
+	crl_combine_told(c); /* pairs with the ringer's after it saw the range */
 	crl_st64(&c->range[number & (CRL_COMBINE_PRODUCERS - 1u)],
 		(number + 1u) << 16 | crl_index16(pi + n));
 	if (crl_add32(&c->unrung, 1) != 0)
 		return crl_ld32(&c->failed) ? CRL_FAILED : CRL_OK;
-	crl_order_ringer_after_producer_gpu(); /* pairs with the ringer's before, who left */
+	crl_combine_seen(c); /* pairs with the ringer's before, who left */
 	return crl_combine_run(c, sq, error, 1, wait_ns);
 }
 
@@ -208,9 +229,9 @@ crl_combine_idle(
 {
 	if (!crl_cas32(&c->unrung, 0, 1))
 		return CRL_AGAIN;
-	crl_order_ringer_after_producer_gpu(); /* pairs with the ringer's before, who left */
+	crl_combine_seen(c); /* pairs with the ringer's before, who left */
 	crl_combine_reap(c, sq, error);
-	crl_order_producer_before_ringer_gpu(); /* pairs with who rings next */
+	crl_combine_told(c); /* pairs with who rings next */
 	return crl_combine_run(c, sq, error, crl_add32(&c->unrung, 0u - 1u) - 1u, wait_ns);
 }
 

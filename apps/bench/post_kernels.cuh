@@ -134,6 +134,7 @@ post_shared(struct post_args a, struct shared_queue *all, bool gpu_scope)
 	if (IN_BLOCK && threadIdx.x == 0) {
 		q->sq = a.sq[blockIdx.x];
 		crl_combine_init(&q->words, &q->sq, blockDim.x / 32u, a.batch, gpu_scope);
+		q->words.in_block = 1;
 	}
 	__syncthreads();
 	for (b = 0; b < a.bursts; b++) {

@@ -38,8 +38,11 @@ enum hb_edge { HB_EDGES(HB_EDGE_ENUM) HB_NR_EDGES };
 """
 
 
-# The halves of an edge that has two at GPU scope.
-HALVES = {"ringer_after_producer_gpu": "producer_before_ringer"}
+# The halves of an edge that has two at GPU scope, and both of it within a block.
+HALVES = {
+    "ringer_after_producer_gpu": "producer_before_ringer",
+    "producer_before_ringer_block": "producer_before_ringer",
+}
 
 
 def edge(name):

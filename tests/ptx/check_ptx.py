@@ -18,7 +18,8 @@ A kernel that sends has all of them; one that only receives has no doorbell.
 import re
 import sys
 
-FENCE = re.compile(r"^(membar\.sys|fence\.(acq_rel|sc)\.sys)\b")
+FENCE = re.compile(r"^(membar\.sys|fence\.(acq_rel|sc|release)\.sys)\b")
+BOTH = re.compile(r"^(membar\.sys|fence\.(acq_rel|sc)\.sys)\b")  # also for loads behind it
 WQE = re.compile(r"^(st\.v2\.b64|st\.volatile\.u8 +\[%\w+\+11\])")
 RECORD = re.compile(r"^st\.volatile\.u32 +\[(%\w+)(?:\+(\d+))?\], +(%\w+)")
 LOAD = re.compile(r"^ld\.volatile\.")
@@ -96,6 +97,10 @@ def is_fence(op):
     return bool(FENCE.match(op))
 
 
+def is_both(op):
+    return bool(BOTH.match(op))
+
+
 def is_mmio(op):
     return op.startswith("st.mmio.")
 
@@ -123,7 +128,7 @@ def check_giveback(k):
 
 def check_payload(k):
     for load in k.find(lambda op: bool(BYTE_COUNT.match(op))):
-        yield from expect(k, load, is_fence, is_fence, "no fence between CQE and payload")
+        yield from expect(k, load, is_both, is_both, "no fence between CQE and payload")
 
 
 def check_loads(k):

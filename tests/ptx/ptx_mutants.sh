@@ -50,6 +50,7 @@ mutant "record before the WQEs' fence" sq_doorbell.h \
 	's/crl_order_wqe_before_record\(\);/(void)0;/; s/(crl_st_be32.*)/\1 crl_order_wqe_before_record();/'
 mutant "signalled after the fence" sq_doorbell.h \
 	's/crl_sq_signal_last\(sq\);/(void)0;/; s/(crl_st_be32.*)/crl_sq_signal_last(sq); \1/'
-mutant "gpu scope" order.h 's/__threadfence_system/__threadfence/'
+mutant "gpu scope" order.h '/^crl_fence_(store|load|mmio)\(/,/^}/ s/"sys"/"gpu"/; s/acq_rel\.sys/acq_rel.gpu/'
+mutant "release alone behind a poll" order.h 's/acq_rel\.sys/release.sys/'
 mutant "read-only loads" mem.h '/^crl_ld16/,/^}/ s/return .*/return __ldg((const unsigned short *)p);/'
 exit $((failures > 0))

@@ -19,7 +19,8 @@
 #define SCX_WORKER_PAGES 8u   /* doorbell pages that one worker looks after */
 #define SCX_PAGE_QUEUES	 4u   /* send queues of a page, one a register at most */
 #define SCX_WORKER_CQES	 128u /* written and not yet valid */
-#define SCX_WORKER_FRAME 64u  /* frames that are at least so long are looked at in registers */
+#define SCX_WORKER_FRAME 64u  /* frames that are at least so long are looked at in registers, */
+#define SCX_WORKER_SHORT 60u  /* and those of this length, Ethernet's shortest without FCS */
 
 /* A send queue. */
 struct scx_wsq {

@@ -89,8 +89,14 @@ scx_wcopy_head(const struct scx_wlane *x, uint8_t *dst, struct scx_wpiece *p)
 		scx_copy(dst, x->f.data, x->f.len);
 		return;
 	}
-	for (i = 0; i < SCX_WORKER_FRAME / 16u; i++)
+	for (i = 0; i < SCX_WORKER_FRAME / 16u - 1u; i++)
 		scx_st128(dst + 16u * i, x->head[i]);
+	if (x->f.len == SCX_WORKER_SHORT) {
+		scx_st64(dst + 16u * i, x->head[i].q[0]);
+		scx_st32(dst + 16u * i + 8u, (uint32_t)x->head[i].q[1]);
+		return;
+	}
+	scx_st128(dst + 16u * i, x->head[i]);
 	p->chunks = (x->f.len - SCX_WORKER_FRAME) / CRL_WIDE_BYTES;
 }
 

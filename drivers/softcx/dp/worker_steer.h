@@ -15,7 +15,7 @@ struct scx_wlane {
 	struct scx_wframe f;
 	struct scx_seen seen;
 	struct scx_target to;
-	struct scx_16 head[SCX_WORKER_FRAME / 16u]; /* its first bytes, when in_head */
+	struct scx_16 head[SCX_WORKER_FRAME / 16u]; /* its first bytes, and zeros, when in_head */
 	uint8_t in_head, sum_due;
 	uint16_t ip, l4, pseudo; /* with sum_due: sums of the head, folded */
 };
@@ -80,12 +80,27 @@ scx_wexamined(struct scx_wlane *x, uint32_t rest)
 		       CRL_CQE_L4_UDP << (CRL_CQE_L4_SHIFT + 16u);
 }
 
+/* A frame's first 64 bytes, or all of a shortest one and not a byte behind it. */
+CRL_FN void
+scx_whead_read(struct scx_wlane *x)
+{
+	const uint8_t *last = x->f.data + SCX_WORKER_FRAME - 16u;
+	uint32_t i;
+
+	for (i = 0; i < SCX_WORKER_FRAME / 16u - 1u; i++)
+		x->head[i] = scx_ld128(x->f.data + 16u * i);
+	if (x->f.len != SCX_WORKER_SHORT) {
+		x->head[i] = scx_ld128(last);
+		return;
+	}
+	x->head[i].q[0] = scx_ld64(last);
+	x->head[i].q[1] = scx_ld32(last + 8);
+}
+
 /* The frames' first bytes, then what they are. */
 CRL_FN void
 scx_wlook_at(const struct crl_warp *w, const struct scx_wframe *f, struct scx_wlane *x)
 {
-	uint32_t i;
-
 	CRL_EACH_LANE(w, lane)
 	{
 		struct scx_wlane *o = &x[CRL_AT(lane)];
@@ -96,9 +111,9 @@ scx_wlook_at(const struct crl_warp *w, const struct scx_wframe *f, struct scx_wl
 		o->in_head = o->sum_due = 0;
 		if (o->f.data == NULL)
 			continue;
-		if (((uintptr_t)o->f.data & 15u) == 0 && o->f.len >= SCX_WORKER_FRAME) {
-			for (i = 0; i < SCX_WORKER_FRAME / 16u; i++)
-				o->head[i] = scx_ld128(o->f.data + 16u * i);
+		if (((uintptr_t)o->f.data & 15u) == 0 &&
+			(o->f.len >= SCX_WORKER_FRAME || o->f.len == SCX_WORKER_SHORT)) {
+			scx_whead_read(o);
 			o->in_head = 1;
 			if (SCX_LIKELY(scx_wexamine(o)))
 				continue;
