@@ -154,8 +154,10 @@ step_keep(void *arg)
 	e = cudaSetDevice(c->device);
 	if (e == cudaSuccess && c->launches - c->over == AHEAD)
 		e = cudaEventQuery(c->ended[c->over % AHEAD]);
-	if (e == cudaErrorNotReady)
+	if (e == cudaErrorNotReady) {
+		cudaGetLastError(); /* it is no error, and must not be a launch's */
 		return 0;
+	}
 	if (fail(c, e, "the kernel") != cudaSuccess)
 		return -EIO;
 	c->over += c->launches - c->over == AHEAD;
