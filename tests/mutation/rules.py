@@ -104,8 +104,10 @@ def bound(form):
         left = re.search(r"[\w>.\[\]()-]+$", source.code[: match.start()].rstrip())
         right = re.match(r" ([\w>.\[\]()-]+) \? ([\w>.\[\]()-]+)\s+: (?:\(\w+\))?([\w>.\[\]()-]+)",
                          source.code[match.end() :])
-        if left and right and {left.group(0), right.group(1)} == {right.group(2), right.group(3).rstrip(");,")}:
-            return []
+        if left and right:
+            taken = {re.sub(r"^\(\w+\)", "", right.group(k)).rstrip(");,") for k in (2, 3)}
+            if {left.group(0), right.group(1)} == taken:
+                return []
         return [(match.start(), match.end(), match.expand(form))]
 
     return new
