@@ -68,7 +68,8 @@ stops() {
 
 	# bash itself has a word to say of a program that aborts
 	{
-		timeout "$limit" "$softcx" vfio --seed 1 --log "$T/stops.nic" --faults "health=$1@21" -- "$driver" 10 "$2"
+		timeout "$limit" "$softcx" vfio --seed 1 --log "$T/stops.nic" --faults "health=$1@21" \
+			-- "$driver" 10 "$2"
 		rc=$?
 	} > "$T/stops.out" 2>&1
 	[ $rc = 134 ] || wrong+=("a firmware that stopped with syndrome $1: status $rc, not 134")
