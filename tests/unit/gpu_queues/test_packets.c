@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * icmpecho's answers against answers worked out here in another way, byte by byte from the RFCs'
- * layouts: questions of every kind, cut short, tagged, and with bytes of theirs changed. The whole
- * buffer is compared, so that a byte written where none belongs is seen.
+ * icmpecho's answers and what the swapping engines swap against answers worked out here, byte by
+ * byte from the RFCs' layouts: questions of every kind, cut short, tagged, and with bytes of theirs
+ * changed. The whole buffer is compared, so that a byte written where none belongs is seen.
  */
 #include "book.h"
 #include "bytes.h"
 
+#include "gpu_queues/engines/5tswap.h"
 #include "gpu_queues/engines/icmpecho.h"
 
 #define ROOM 160u
@@ -275,11 +276,82 @@ test_icmpecho(void **state)
 		ask(book_below(3) ? 0 : 1u + book_below(2));
 }
 
+/* ---- 5tswap, macswap ---- */
+
+static void
+want_swap(uint8_t *eth, uint32_t len)
+{
+	uint32_t at = 12, proto, l4;
+	uint8_t *ip;
+
+	swap(eth, eth + 6, 6);
+	while (len >= at + 6u && (be16(eth + at) == 0x8100u || be16(eth + at) == 0x88a8u))
+		at += 4u;
+	ip = eth + at + 2u;
+	if (be16(eth + at) == 0x0800u && len >= at + 22u) {
+		swap(ip + 12, ip + 16, 4);
+		l4 = at + 2u + (ip[0] & 15u) * 4u;
+		proto = ip[9];
+		if ((ip[0] & 15u) < 5u)
+			return;
+	} else if (be16(eth + at) == 0x86ddu && len >= at + 42u) {
+		swap(ip + 8, ip + 24, 16);
+		l4 = at + 42u;
+		proto = ip[6];
+	} else {
+		return;
+	}
+	if ((proto == 17u && l4 + 8u <= len) || (proto == 6u && l4 + 20u <= len))
+		swap(eth + l4, eth + l4 + 2u, 2);
+}
+
+static void
+test_swaps(void **state)
+{
+	static const uint32_t type[] = {0x0800, 0x86dd, 0x0806}, proto[] = {17, 6, 1};
+	uint8_t got[ROOM], want[ROOM];
+	struct crl_pkt pkt = {.data = got, .room = ROOM};
+	struct crl_stream s = {.burst = 1};
+
+	(void)state;
+	for (uint32_t i = 0; i < 60000u; i++) {
+		uint32_t at = 12, kind = book_below(3), l4;
+		bool answered;
+
+		for (uint32_t k = 0; k < ROOM; k++)
+			want[k] = (uint8_t)book_rnd();
+		for (uint32_t tags = book_below(2) ? 0 : book_below(5); tags > 0; tags--, at += 4u)
+			put16(want + at, book_below(2) ? 0x8100 : 0x88a8);
+		put16(want + at, type[kind]);
+		want[at + 2u] =
+			(uint8_t)(kind ? 0x60u : 0x40u + (book_below(4) ? 5u : book_below(16)));
+		want[at + (kind ? 8u : 11u)] = (uint8_t)proto[book_below(3)];
+		l4 = at + 2u + (kind ? 40u : (want[at + 2u] & 15u) * 4u);
+		pkt.len = l4 + (book_below(2) ? 7u : 18u) + book_below(4);
+		if (book_below(3) == 0)
+			pkt.len = book_below(2) ? book_below(l4)
+						: at + 2u + (kind ? 39u : 19u) + book_below(3);
+		if (book_below(8) == 0)
+			pkt.len = 12u + book_below(4);
+		answered = pkt.len >= 14u;
+		memcpy(got, want, ROOM);
+		if (answered && i % 4u == 0)
+			swap(want, want + 6, 6);
+		else if (answered)
+			want_swap(want, pkt.len);
+		assert_int_equal(
+			i % 4u == 0 ? crl_macswap_packet(&s, &pkt) : crl_5tswap_packet(&s, &pkt),
+			answered ? CRL_SEND : CRL_DROP);
+		assert_memory_equal(got, want, ROOM);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_icmpecho),
+		cmocka_unit_test(test_swaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
