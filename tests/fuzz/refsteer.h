@@ -57,6 +57,19 @@ matches(const uint8_t *key, const uint8_t *mask, const uint8_t *value)
 	return true;
 }
 
+/* The entry of that index, or a free one. */
+static inline struct entry *
+entry_at(struct steer *m, uint32_t table, uint32_t index)
+{
+	for (uint32_t i = 0; i < SCX_FTE_MAX; i++)
+		if (m->entry[i].used && m->entry[i].table == table && m->entry[i].index == index)
+			return &m->entry[i];
+	for (uint32_t i = 0; i < SCX_FTE_MAX; i++)
+		if (!m->entry[i].used)
+			return &m->entry[i];
+	return NULL;
+}
+
 static inline struct where
 walk(const struct steer *m, const uint8_t *key)
 {

@@ -4,13 +4,20 @@
  * priorities; then frames. A plain matcher walks what the commands that went through have made,
  * entry by entry, and says where each frame goes and with which tag. softcx, which makes one list
  * of rules of all tables and remembers results, has to say the same.
+ *
+ * Half of the inputs are aimed: they name tables, groups and entries that there are, the root leads
+ * somewhere, and a frame is another one with a byte or two changed. Arbitrary names are mostly of
+ * nothing, and ways through several tables come about too seldom.
  */
 #include "drivers/softcx/dp/dp_all.h"
 #include "fwrig.h"
 #include "refsteer.h"
+#include "steerframe.h"
 
 #define TIRS   3u
 #define FRAMES 8u
+#define TABLES 3u /* of an aimed input, and two groups of each: few, so that they have entries */
+#define GROUPS 6u
 
 struct it {
 	struct fwrig *r;
@@ -20,8 +27,10 @@ struct it {
 	uint32_t tirn[TIRS], rqn[TIRS];
 	uint64_t age;
 	uint16_t uid;
+	bool aimed;
+	uint32_t tables, groups, top; /* made; the last table, which leads to others */
 	uint8_t key[FRAMES][64];
-	uint8_t frame[FRAMES][128];
+	uint8_t frame[FRAMES][STEER_FRAME];
 	uint32_t len[FRAMES], nr;
 };
 
@@ -72,10 +81,27 @@ command(struct it *it)
 	return it->gen.in;
 }
 
+/* Of an aimed input the next one from v on that there is. */
+#define NEXT_USED(it, array, v, max)                                                               \
+	for (uint32_t n_ = 0; (it)->aimed && n_ < (max) && !(array)[v].used; n_++)                 \
+	(v) = ((v) + 1u) % (max)
+
 static uint32_t
 some_table(struct it *it)
 {
-	return fz_below(&it->f, SCX_FT_MAX);
+	uint32_t id = fz_below(&it->f, SCX_FT_MAX);
+
+	NEXT_USED(it, it->m.table, id, SCX_FT_MAX);
+	return id;
+}
+
+static uint32_t
+some_group(struct it *it)
+{
+	uint32_t id = fz_below(&it->f, SCX_FG_MAX);
+
+	NEXT_USED(it, it->m.group, id, SCX_FG_MAX);
+	return id;
 }
 
 static void
@@ -85,6 +111,8 @@ make_table(struct it *it)
 		*ctx = crl_prm_at(in, CRL_PRM_CREATE_FLOW_TABLE_IN_FLOW_TABLE_CONTEXT);
 	uint32_t level = fz_below(&it->f, 8), miss = fz_u8(&it->f) & 1 ? some_table(it) : 0, id;
 
+	if (it->aimed) /* levels fall, so that a new table leads to those before it */
+		level = it->tables < TABLES ? TABLES - it->tables++ : level;
 	crl_prm_set(ctx, CRL_PRM_FLOW_TABLE_LEVEL, level);
 	crl_prm_set(ctx, CRL_PRM_FLOW_TABLE_LOG_SIZE, 4);
 	crl_prm_set(ctx, CRL_PRM_FLOW_TABLE_TABLE_MISS_ACTION, miss != 0);
@@ -94,6 +122,7 @@ make_table(struct it *it)
 		return;
 	FZ_MUST(id < SCX_FT_MAX && !it->m.table[id].used, "table %u", id);
 	it->m.table[id] = (struct table){true, level, miss};
+	it->top = id;
 }
 
 static void
@@ -130,7 +159,7 @@ destroy_table(struct it *it)
 static void
 set_root(struct it *it)
 {
-	uint32_t id = some_table(it);
+	uint32_t id = it->aimed && (fz_u8(&it->f) & 3u) ? it->top : some_table(it);
 	uint8_t *in = command(it);
 
 	crl_prm_set(in, CRL_PRM_CMD_IN_OP_MOD, id == 0);
@@ -149,8 +178,16 @@ make_mask(struct it *it, uint8_t *mask)
 
 	scx_layout_mask(SCX_LAYOUT_MATCH_LYR_2_4, known);
 	memset(mask, 0, 64);
-	if (fz_u8(&it->f) & 1) { /* the byte that frames differ in, so that tables meet in it */
-		mask[13] = 0xff;
+	if (fz_u8(&it->f) & 1) { /* a byte that frames differ in, so that tables meet in it */
+		uint32_t b = 13, n = it->aimed ? fz_u8(&it->f) : 0;
+
+		for (uint32_t k = 0; it->aimed && it->nr > 0 && k < 64; k++)
+			if (it->key[n % it->nr][(n + k) % 64] != it->key[0][(n + k) % 64] &&
+				known[(n + k) % 64] != 0) {
+				b = (n + k) % 64;
+				break;
+			}
+		mask[b] = known[b];
 		return;
 	}
 	for (uint32_t n = fz_u8(&it->f) & 3u; n > 0; n--) {
@@ -164,11 +201,15 @@ make_mask(struct it *it, uint8_t *mask)
 static void
 make_value(struct it *it, const uint8_t *mask, uint8_t *value)
 {
-	const uint8_t *key = it->key[fz_below(&it->f, it->nr ? it->nr : 1)];
-	uint32_t at = fz_u8(&it->f);
+	uint32_t k = fz_below(&it->f, it->nr ? it->nr : 1), at = fz_u8(&it->f), bits = 0;
 
-	for (uint32_t i = 0; i < 64; i++)
-		value[i] = key[i] & mask[i];
+	/* of an aimed input often of a frame that has any of these bits: zeros tell little */
+	for (uint32_t n = 0; n == 0 || (it->aimed && at & 1 && bits == 0 && n < it->nr); n++) {
+		const uint8_t *key = it->key[(k + n) % FRAMES];
+
+		for (uint32_t i = 0; i < 64; i++)
+			bits |= value[i] = key[i] & mask[i];
+	}
 	if (at >= 192)
 		value[at - 192] ^= (uint8_t)(fz_u8(&it->f) & mask[at - 192]);
 }
@@ -181,6 +222,12 @@ make_group(struct it *it)
 	uint32_t table = some_table(it), first = fz_below(&it->f, 16), id;
 	uint32_t last = first + fz_below(&it->f, 8);
 
+	if (it->aimed) { /* beside each other, of each table in turn */
+		first &= 12u;
+		last = first + 3u;
+		table = (it->top + SCX_FT_MAX - it->groups % TABLES) % SCX_FT_MAX;
+		NEXT_USED(it, it->m.table, table, SCX_FT_MAX);
+	}
 	make_mask(it, mask);
 	crl_prm_set(in, CRL_PRM_CREATE_FLOW_GROUP_IN_TABLE_ID, table);
 	crl_prm_set(in, CRL_PRM_CREATE_FLOW_GROUP_IN_START_FLOW_INDEX, first);
@@ -191,6 +238,7 @@ make_group(struct it *it)
 		return;
 	FZ_MUST(id < SCX_FG_MAX && !it->m.group[id].used && it->m.table[table].used, "group %u",
 		id);
+	it->groups++;
 	it->m.group[id] = (struct group){true, table, first, last, {0}};
 	memcpy(it->m.group[id].mask, mask, 64);
 }
@@ -198,24 +246,11 @@ make_group(struct it *it)
 static void
 destroy_group(struct it *it)
 {
-	uint32_t id = fz_below(&it->f, SCX_FG_MAX);
+	uint32_t id = some_group(it);
 
 	crl_prm_set(command(it), CRL_PRM_DESTROY_FLOW_GROUP_IN_GROUP_ID, id);
 	if (run(it, CRL_CMD_OP_DESTROY_FLOW_GROUP, SCX_LAYOUT_DESTROY_FLOW_GROUP_IN, 0) != 0)
 		it->m.group[id].used = false;
-}
-
-static struct entry *
-find(struct it *it, uint32_t table, uint32_t index)
-{
-	for (uint32_t i = 0; i < SCX_FTE_MAX; i++)
-		if (it->m.entry[i].used && it->m.entry[i].table == table &&
-			it->m.entry[i].index == index)
-			return &it->m.entry[i];
-	for (uint32_t i = 0; i < SCX_FTE_MAX; i++)
-		if (!it->m.entry[i].used)
-			return &it->m.entry[i];
-	return NULL;
 }
 
 static void
@@ -223,18 +258,24 @@ set_entry(struct it *it)
 {
 	uint8_t *in = command(it), *ctx = crl_prm_at(in, CRL_PRM_SET_FTE_IN_FLOW_CONTEXT);
 	uint8_t *value = crl_prm_at(ctx, CRL_PRM_FLOW_CONTEXT_MATCH_VALUE), *d;
-	uint32_t how = fz_u8(&it->f), id = fz_below(&it->f, SCX_FG_MAX), sel = fz_below(&it->f, 8);
+	uint32_t how = fz_u8(&it->f), id = some_group(it), sel = fz_below(&it->f, 8);
 	const struct group *g = &it->m.group[id];
 	struct entry e = {.used = true, .table = g->table, .group = id}, *at;
 
-	e.index = g->first + fz_below(&it->f, 8);
+	e.index = g->first + fz_below(&it->f, it->aimed ? 4 : 8);
 	e.action = how & 3u ? 4 : how & 4 ? 2 : 1;
 	e.type = how & 8 ? 1 : 2;
 	e.dest = e.type == 1 ? some_table(it) : it->tirn[fz_below(&it->f, TIRS)];
 	e.tag = how & 16 ? fz_u8(&it->f) : 0;
 	make_value(it, g->mask, e.value);
 	memcpy(value, e.value, 64);
-	at = find(it, e.table, e.index);
+	at = entry_at(&it->m, e.table, e.index);
+	if (it->aimed && at != NULL && (sel & 3u) != 0)
+		how = at->used ? how | 32 : how & ~32u;
+	if (it->aimed && e.type == 1) /* a table that this one may lead to */
+		for (uint32_t n = 0; n < SCX_FT_MAX && !(it->m.table[e.dest].used &&
+			     it->m.table[e.dest].level > it->m.table[e.table].level); n++)
+			e.dest = (e.dest + 1u) % SCX_FT_MAX;
 	crl_prm_set(in, CRL_PRM_CMD_IN_OP_MOD, how >> 5 & 1);
 	crl_prm_set(in, CRL_PRM_SET_FTE_IN_TABLE_ID, e.table);
 	crl_prm_set(in, CRL_PRM_SET_FTE_IN_FLOW_INDEX, e.index);
@@ -266,7 +307,7 @@ delete_entry(struct it *it)
 {
 	uint8_t *in = command(it);
 	uint32_t table = some_table(it), index = fz_below(&it->f, 24);
-	struct entry *at = find(it, table, index);
+	struct entry *at = entry_at(&it->m, table, index);
 
 	crl_prm_set(in, CRL_PRM_DELETE_FTE_IN_TABLE_ID, table);
 	crl_prm_set(in, CRL_PRM_DELETE_FTE_IN_FLOW_INDEX, index);
@@ -305,36 +346,17 @@ add_rule(struct it *it)
 static void
 make_frame(struct it *it)
 {
-	uint32_t i = it->nr < FRAMES ? it->nr++ : fz_below(&it->f, FRAMES), at = 14;
-	uint8_t *p = it->frame[i];
-	uint32_t how = fz_u8(&it->f);
+	uint32_t i = it->nr < FRAMES ? it->nr++ : fz_below(&it->f, FRAMES);
+	uint32_t how = fz_u8(&it->f), of = how % (it->nr ? it->nr : 1);
 	struct ref_net net;
+	uint8_t *p = it->frame[i];
 
-	memset(p, 0, sizeof(it->frame[i]));
-	it->len[i] = 128;
-	p[0] = how & 1 ? 0xff : 2;
-	p[5] = how >> 1 & 3u;
-	p[11] = how >> 3 & 1;
-	if (how & 16) {
-		ref_put16(p + 12, how & 32 ? 0x8100 : 0x88a8);
-		ref_put16(p + 14, fz_u8(&it->f) & 3u);
-		at = 18;
-	}
-	if (how & 64) {
-		ref_put16(p + at - 2, 0x0800);
-		p[at] = 0x45;
-		ref_put16(p + at + 2, 100);
-		p[at + 9] = how & 128 ? 6 : 17;
+	it->len[i] = STEER_FRAME;
+	if (it->aimed && i > 0 && of != i) {
+		memcpy(p, it->frame[of], STEER_FRAME);
+		steer_vary(&it->f, p, 1u + (how >> 7));
 	} else {
-		ref_put16(p + at - 2, 0x86dd);
-		p[at] = 0x60;
-		ref_put16(p + at + 4, 60);
-		p[at + 6] = how & 128 ? 6 : 17;
-	}
-	for (uint32_t n = fz_u8(&it->f) & 7u; n > 0; n--) {
-		uint32_t where = at + fz_below(&it->f, 64);
-
-		p[where] = fz_u8(&it->f);
+		steer_frame(&it->f, p, how);
 	}
 	net = ref_parse(p, it->len[i]);
 	ref_key(&net, p, it->key[i]);
@@ -349,11 +371,11 @@ one(struct it *it)
 		make_frame(it);
 	} else if (it->uid != 0) {
 		add_rule(it);
-	} else if (what < 5) {
+	} else if (what < 5 && !(it->aimed && it->tables >= TABLES)) {
 		make_table(it);
-	} else if (what < 8) {
+	} else if (what < 8 && !(it->aimed && it->groups >= GROUPS)) {
 		make_group(it);
-	} else if (what < 12) {
+	} else if (what < 12 || (it->aimed && what < 15)) {
 		set_entry(it);
 	} else {
 		switch (fz_below(&it->f, 5)) {
@@ -409,6 +431,23 @@ make_tirs(struct it *it)
 	it->gen.f = &it->f;
 }
 
+/* What an aimed input begins with: frames that are alike, and of a guest tables that lead on. */
+static void
+aim(struct it *it)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		make_frame(it);
+	if (it->uid != 0)
+		return;
+	while (it->tables < TABLES)
+		make_table(it);
+	for (uint32_t i = 0; i < TABLES; i++)
+		make_group(it);
+	for (uint32_t i = 0; i < 6; i++)
+		set_entry(it);
+	set_root(it);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -417,6 +456,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&it, 0, sizeof(it));
 	it.f = (struct fz){data, size};
+	it.aimed = size > 0 && data[0] >= 128;
 	guest = fz_u8(&it.f) % 4 != 0;
 	it.r = fwrig_begin(guest);
 	it.gen.f = &it.f;
@@ -433,6 +473,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"umem");
 	make_tirs(&it);
 	it.m.group[1] = (struct group){guest, 1, 3, 3, {0}}; /* the prologue's */
+	if (it.aimed)
+		aim(&it);
 	for (unsigned n = 0; it.f.n > 0 && n < 120; n++) {
 		one(&it);
 		for (uint32_t i = 0; i < it.nr; i++)
