@@ -6,6 +6,8 @@
  */
 #include "warp_turn.h"
 
+static uint64_t expected[1u << 16]; /* frames that are to leave, in order */
+
 static uint32_t
 verdict(uint64_t k)
 {

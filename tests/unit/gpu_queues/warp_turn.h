@@ -18,7 +18,7 @@ static struct crl_warp_mem mem;
 /* Frames on their way, by number. */
 static uint32_t len_of[1u << 16];
 static uint8_t csum_of[1u << 16], types_of[1u << 16];
-static uint64_t came, answered, left, expected[1u << 16], nr_expected;
+static uint64_t came, answered, left, nr_expected;
 
 static inline void
 open_all(uint32_t log_sq, uint32_t log_rq, uint32_t burst)
