@@ -320,6 +320,33 @@ empw_to_the_brim(void **state)
 	assert_int_equal(crl_empw_fit(&sq, frame, CRL_EMPW_FRAMES_MAX, 64, &ds), 0);
 }
 
+/* NOPs count by their WQEBBs: one that brings them to signal_every asks for its CQE. */
+static void
+nops_ask(void **state)
+{
+	struct crl_wqe_ctrl c;
+	struct fake_nic n;
+	uint32_t since = 0;
+	uint64_t pi = 0;
+
+	(void)state;
+	fake_open(&n, 6, 3, 64, false);
+	n.q.sq.signal_every = 8;
+	for (uint32_t i = 0; i < 12u; i++) {
+		uint32_t bbs = i % 3u + 1u;
+		bool asks = since + bbs >= 8u || i == 1u;
+
+		assert_int_equal(crl_sq_reserve(&n.q.sq, bbs, &pi), CRL_OK);
+		crl_sq_put_nop(&n.q.sq, pi, bbs, i == 1u, i);
+		memcpy(&c, n.q.sq.wqe + pi * CRL_WQEBB_BYTES, sizeof(c));
+		assert_int_equal(
+			crl_wqe_ce(&c), asks ? CRL_WQE_CE_ALWAYS : CRL_WQE_CE_ON_FIRST_ERR);
+		since = asks ? 0 : since + bbs;
+		assert_int_equal(n.q.sq.unsignalled, since);
+	}
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -334,6 +361,7 @@ main(void)
 		cmocka_unit_test(nop),
 		cmocka_unit_test(eth_segment),
 		cmocka_unit_test(empw_to_the_brim),
+		cmocka_unit_test(nops_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
