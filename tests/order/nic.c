@@ -422,7 +422,7 @@ nic_step(struct nic *n)
 	uint32_t i, tx = (uint32_t)(sched_random() >> 8) % 12u;
 	uint32_t rx = (uint32_t)(sched_random() >> 8) % 12u;
 
-	if (n->resetting)
+	if (n->resetting || (n->slow && (sched_random() >> 12) % (n->slow + 1u) != 0))
 		return;
 	look(n);
 	for (i = 0; i < tx; i++)

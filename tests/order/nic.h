@@ -51,7 +51,8 @@ struct nic {
 	struct hb_word uar_was; /* the last store to the register */
 	/* adv.h: the record, the arm word, may not have been there when its register was written */
 	bool loose, arm_loose;
-	bool deaf; /* reads records at doorbells only */
+	bool deaf;     /* reads records at doorbells only */
+	uint32_t slow; /* 0, or sleeps through so many steps for one that it makes */
 	uint32_t arm_rang, arm_seen;
 	CRL_ALIGNAS(16) uint8_t wqe[CRL_WQE_DS_MAX * CRL_WQE_SEG_BYTES]; /* as fetched */
 	uint64_t sq_at, sq_told, rq_at, rq_told, scq_pi, rcq_pi;

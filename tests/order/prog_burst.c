@@ -2,8 +2,9 @@
 /*
  * Bursts of SENDs by a warp (sq_burst.h): a queue a thread, which fills buffers that came back and
  * writes bursts of all lengths up to the ring's depth, single ones among them; and several threads
- * on one queue (sq_combine.h), four on a queue whose edges are at system scope and three on one
- * where they are at GPU scope.
+ * on one queue (sq_combine.h): four on a queue whose edges are at system scope, and four on each of
+ * two small ones where they are at GPU scope, of one block and not. There a fifth does nothing but
+ * take completions, so that room is taken by threads who know of it by nothing but its word.
  */
 #include "programs.h"
 
@@ -16,7 +17,10 @@
 
 #define FRAME	  64u
 #define WAIT_NS	  10000000000u
-#define PRODUCERS 7u /* 0 to 3: of queue 0; the others: of queue 1 */
+#define PRODUCERS (3u * NIC_PRODUCERS)
+/* Two of the combined queues: their rings, whose CQs are larger, are always all but full. */
+#define TIGHT_LOG  4u
+#define TIGHT_SLOW 3u
 
 /* The 32 lanes of a warp as one thread plays them, and its table of frames. */
 struct lanes {
@@ -28,7 +32,8 @@ struct lanes {
 struct line {
 	struct nic *nic;
 	uint8_t *buf;
-	struct crl_sq_combine *words; /* combine only */
+	struct crl_sq_combine *words; /* combine only, as the rest */
+	uint64_t frames;	      /* of all producers */
 };
 
 struct producer {
@@ -246,13 +251,27 @@ combine_main(void *arg)
 	return NULL;
 }
 
+/* Who only takes completions, until all are there. If it gives up, the producers do it still. */
+static void *
+reap_main(void *arg)
+{
+	struct line *l = arg;
+
+	for (uint32_t i = 0; i < program_spins && crl_ld64(&l->words->ci) < l->frames; i++) {
+		idle(l);
+		sched_yield();
+	}
+	return NULL;
+}
+
 static void
-open_words(struct line *l, uint32_t nr, uint32_t burst_max, bool gpu_scope)
+open_words(struct line *l, uint32_t nr, uint32_t burst_max, bool gpu_scope, bool in_block)
 {
 	uint8_t made = HB_producer_before_ringer;
 	struct crl_sq_combine *c = hb_alloc(HB_WORD, sizeof(*c), "words of the combined queue");
 
 	crl_combine_init(c, &l->nic->q->sq, nr, burst_max, gpu_scope);
+	c->in_block = in_block;
 	hb_word_new(&c->unrung, "ranges not rung for", made, made, made);
 	hb_word_new(&c->ci, "room", made, made, made);
 	for (uint32_t i = 0; i < CRL_COMBINE_PRODUCERS; i++)
@@ -262,37 +281,48 @@ open_words(struct line *l, uint32_t nr, uint32_t burst_max, bool gpu_scope)
 
 /* The last completions, by the host; every frame is then gone, once. */
 static uint64_t
-close_line(struct line *l, uint64_t frames)
+close_line(struct line *l)
 {
-	for (uint32_t i = 0; i < program_spins && l->nic->q->sq.ci < frames; i++) {
+	for (uint32_t i = 0; i < program_spins && l->nic->q->sq.ci < l->frames; i++) {
 		idle(l);
 		sched_let_go();
 	}
-	if (l->nic->q->sq.ci != frames || l->nic->sent != frames)
+	if (l->nic->q->sq.ci != l->frames || l->nic->sent != l->frames)
 		hb_refuse("%u completed and %u frames of %u", (unsigned)l->nic->q->sq.ci,
-			(unsigned)l->nic->sent, (unsigned)frames);
+			(unsigned)l->nic->sent, (unsigned)l->frames);
 	return l->nic->sent;
 }
 
 uint64_t
 program_combine(const struct program_cfg *cfg, struct nic *nics)
 {
-	uint64_t each = cfg->packets / PRODUCERS + 1u;
-	pthread_t thread[PRODUCERS];
-	uint32_t i;
+	uint64_t each = cfg->packets / PRODUCERS + 1u, sent = 0;
+	pthread_t thread[PRODUCERS], reaper[2];
+	uint32_t i, k, nr = 0;
 
-	open_line(&lines[0], &nics[0]);
-	open_line(&lines[1], &nics[1]);
-	open_words(&lines[0], NIC_PRODUCERS, depth_of(&lines[0]) / 2u / NIC_PRODUCERS, false);
-	/* Short ones: a ring that is all but full, whose slots are taken as soon as they are free.
-	 */
-	open_words(&lines[1], PRODUCERS - NIC_PRODUCERS, 2, true);
-	for (i = 0; i < PRODUCERS; i++)
-		open_producer(&producers[i], &lines[i / NIC_PRODUCERS], i % NIC_PRODUCERS, each);
+	nics[1].slow = nics[2].slow = TIGHT_SLOW;
+	nics[1].q->sq.log_depth = nics[2].q->sq.log_depth = TIGHT_LOG;
+	for (i = 0; i < 3u; i++)
+		open_line(&lines[i], &nics[i]);
+	open_words(
+		&lines[0], NIC_PRODUCERS, depth_of(&lines[0]) / 2u / NIC_PRODUCERS, false, false);
+	/* One frame at a time: slots are taken as soon as they are free. */
+	open_words(&lines[1], NIC_PRODUCERS, 1, true, false);
+	open_words(&lines[2], NIC_PRODUCERS, 1, true, true);
+	for (i = 0; i < 3u; i++) {
+		lines[i].frames = NIC_PRODUCERS * each;
+		for (k = 0; k < NIC_PRODUCERS; k++)
+			open_producer(&producers[nr++], &lines[i], k, each);
+	}
 	for (i = 0; i < PRODUCERS; i++)
 		pthread_create(&thread[i], NULL, combine_main, &producers[i]);
+	for (i = 0; i < 2u; i++)
+		pthread_create(&reaper[i], NULL, reap_main, &lines[1u + i]);
 	for (i = 0; i < PRODUCERS; i++)
 		pthread_join(thread[i], NULL); /* bound: program_spins of each */
-	return close_line(&lines[0], NIC_PRODUCERS * each) +
-	       close_line(&lines[1], (PRODUCERS - NIC_PRODUCERS) * each);
+	for (i = 0; i < 2u; i++)
+		pthread_join(reaper[i], NULL); /* bound: program_spins */
+	for (i = 0; i < 3u; i++)
+		sent += close_line(&lines[i]);
+	return sent;
 }
