@@ -57,7 +57,7 @@ config(struct crl_engine_cfg *cfg, struct crl_stream_cfg *s, uint32_t nr, const 
 static void
 feed(uint32_t nr, uint32_t total)
 {
-	uint64_t end = crl_now_ns() + 20 * S_NS;
+	uint64_t end = crl_now_ns() + 60 * S_NS;
 	uint32_t i, fed[QUEUES] = {0}, open = nr;
 	uint8_t f[64] = {1, 2, 3};
 
@@ -92,7 +92,7 @@ threads(uint32_t nr, uint32_t nr_threads, uint32_t total)
 	assert_non_null(crl_engine_stream(run, nr - 1));
 	assert_null(crl_engine_stream(run, nr));
 	feed(nr, total);
-	assert_int_equal(crl_engine_stop(run, 5 * S_NS, &err), 0);
+	assert_int_equal(crl_engine_stop(run, 20 * S_NS, &err), 0);
 	memset(&sum, 0, sizeof(sum));
 	for (i = 0; i < nr; i++) {
 		assert_int_equal(nic[i].ctl.done, 1);
@@ -144,7 +144,7 @@ own_threads(void **state)
 		assert_int_equal(pthread_create(&t, NULL, work, run), 0);
 		nic[0].frames = 0;
 		feed(1, 100);
-		assert_int_equal(crl_engine_stop(run, 5 * S_NS, &err), 0);
+		assert_int_equal(crl_engine_stop(run, 20 * S_NS, &err), 0);
 		pthread_join(t, &rc);
 		assert_int_equal((intptr_t)rc, 0);
 		assert_int_equal(nic[0].stats.tx_packets, 100 * i);
