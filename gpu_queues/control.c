@@ -102,8 +102,8 @@ crl_control_stop(struct crl_watch *watch)
 void
 crl_control_park(struct crl_watch *watch, bool park)
 {
-	uint32_t next = crl_park_next(
-		crl_ld32(&watch->ctl->park), park ? CRL_PARK_STAND : CRL_PARK_NOT);
+	uint32_t next =
+		crl_park_next(crl_ld32(&watch->ctl->park), park ? CRL_PARK_STAND : CRL_PARK_NOT);
 
 	if (!park)
 		crl_order_work_before_word(); /* pairs with the engine's use of the queues after it

@@ -32,13 +32,14 @@ static void
 set_park(struct crl_engine_run *run, uint32_t wish)
 {
 	struct crl_ctl *ctl;
-	uint32_t i;
+	uint32_t i, next;
 
-	crl_order_work_before_word(); /* pairs with each engine's use of its queues after it saw the
-					 word: the host may have touched them while it stood */
 	for (i = 0; i < run->nr_streams; i++) {
 		ctl = run->stream[i]->ctl;
-		crl_st32(&ctl->park, crl_park_next(crl_ld32(&ctl->park), wish));
+		next = crl_park_next(crl_ld32(&ctl->park), wish);
+		crl_order_work_before_word(); /* pairs with each engine's use of its queues after it
+						 saw the word: the host may have touched them */
+		crl_st32(&ctl->park, next);
 	}
 }
 
