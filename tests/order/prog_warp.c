@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "coop.h"
 #include "gpu_queues/engine.h"
 #include "gpu_queues/engines/5tswap.h"
 #include "gpu_queues/engines/icmpecho.h"
@@ -33,12 +34,15 @@ lanes_of(const struct crl_stream *s)
 {
 	uint32_t i;
 
-	for (i = 0; i < nr_lanes; i++)
-		if (lanes[i].s == s)
-			return &lanes[i];
-	nr_lanes++;
-	lanes[i].s = s;
-	lanes[i].can = crl_warp_can(s);
+	sched_hold(true); /* the table is the checker's own: no two streams get one row */
+	for (i = 0; i < nr_lanes && lanes[i].s != s; i++)
+		;
+	if (i == nr_lanes) {
+		nr_lanes++;
+		lanes[i].s = s;
+		lanes[i].can = crl_warp_can(s);
+	}
+	sched_hold(false);
 	return &lanes[i];
 }
 
