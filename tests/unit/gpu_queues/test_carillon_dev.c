@@ -118,6 +118,7 @@ keys_and_checksums(void **state)
 	uint64_t pi = 0;
 
 	fake_open(&n, 2, 2, 128, false);
+	n.q.sq.signal_every = 4; /* by the rule alone neither is signalled */
 	assert_int_equal(crl_tx_reserve(&n.q, 2, 0, &pi), CRL_OK);
 	crl_tx_frame(&n.q, pi, 0x1000, 60, 0, CRL_TX_L3_CSUM | CRL_TX_L4_CSUM);
 	crl_tx_frame_key(&n.q, pi + 1, 0x1000, 60, 0x99, 0, CRL_TX_SIGNAL);
@@ -125,6 +126,7 @@ keys_and_checksums(void **state)
 	assert_memory_equal(n.q.sq.wqe + 36, "\x00\x00\xab\xcd", 4);
 	assert_int_equal(n.q.sq.wqe[64 + 16 + 4], 0);
 	assert_memory_equal(n.q.sq.wqe + 64 + 36, "\x00\x00\x00\x99", 4);
+	assert_int_not_equal(n.q.sq.wqe[11], CRL_WQE_CE_ALWAYS << 2);
 	assert_int_equal(n.q.sq.wqe[64 + 11], CRL_WQE_CE_ALWAYS << 2);
 	fake_close(&n);
 }

@@ -263,6 +263,7 @@ rxonly(void **state)
 	assert_int_equal(s.rxc.dropped, 0);
 	assert_int_equal(s.rxc.polls, 1001);
 	assert_int_equal(s.rxc.idle_polls, 1);
+	assert_int_equal(s.rxc.refills, 1001); /* the first gives all slots */
 	fake_close(&n);
 }
 
@@ -286,6 +287,43 @@ bad_checksums(void **state)
 	assert_false(crl_fwd_csum_bad(&pkt));
 }
 
+/* One frame by pointer among inlined ones, wherever it stands. */
+static void
+all_inlined(void **state)
+{
+	static const uint32_t len[][3] = {
+		{20, 20, 20}, {200, 20, 20}, {20, 200, 20}, {20, 20, 200}};
+	struct crl_sq sq = {.inline_max = 64};
+	struct crl_piece piece[3] = {0};
+
+	for (uint32_t i = 0; i < 4u; i++) {
+		for (uint32_t k = 0; k < 3u; k++)
+			piece[k].len = len[i][k];
+		assert_true(crl_fwd_all_inlined(&sq, piece, 3) == (i == 0));
+	}
+}
+
+/* Nothing is written where the ring is full, or the queue not ready: as one send, or as several in
+ * one. */
+static void
+no_post(void **state)
+{
+	struct crl_pkt pkt[2] = {{.len = 64}, {.index = 1, .len = 64}};
+	struct crl_stream s;
+	struct fake_nic n;
+
+	fake_open(&n, 2, 2, 128, true);
+	stream_open(&s, &n, 2);
+	n.q.sq.state = CRL_QS_FAILED;
+	assert_int_equal(crl_fwd_post(&s, pkt, 2), 0);
+	assert_int_equal(crl_fwd_post(&s, pkt, 1), 0);
+	n.q.sq.state = CRL_QS_READY;
+	n.q.sq.pi = 4;
+	assert_int_equal(crl_fwd_post(&s, pkt, 2), 0);
+	assert_int_equal(n.q.sq.posted, 0);
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -298,6 +336,8 @@ main(void)
 		cmocka_unit_test(macswap),
 		cmocka_unit_test(rxonly),
 		cmocka_unit_test(bad_checksums),
+		cmocka_unit_test(all_inlined),
+		cmocka_unit_test(no_post),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,8 +327,12 @@ rearm_meets_error(void **state)
 	turn(&s, 10);
 	assert_false(crl_control_rearmed(&w) || crl_control_parked(&w));
 	assert_int_equal(n.error[0].seq, 0);
+	n.ctl.parked = 0;
+	n.stats.tx_errors = 0;
 	fake_doorbell(&n);
 	fake_send(&n, 1);
+	crl_stream_obey(&s);
+	assert_true(crl_control_parked(&w) && n.stats.tx_errors == 1); /* both said anew */
 	turn(&s, 2);
 	assert_int_equal(n.error[0].seq, 1);
 	assert_true(crl_control_rearmed(&w) && crl_control_parked(&w));
@@ -401,6 +405,26 @@ stale_side(void **state)
 	}
 }
 
+/* The host's word is answered by who stands, and by nobody else. */
+static void
+answers_who_stands(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	s.mode = CRL_MODE_FAILING;
+	n.ctl.park = 1;
+	crl_stream_obey(&s);
+	assert_true(s.park == 1 && n.ctl.parked == 0);
+	s.mode = CRL_MODE_FAILED;
+	s.park = 0;
+	crl_stream_obey(&s);
+	assert_int_equal(n.ctl.parked, crl_park_answer(1));
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -413,6 +437,7 @@ main(void)
 		cmocka_unit_test(receive_only_fails),
 		cmocka_unit_test(rearm_waits_for_sends),
 		cmocka_unit_test(rearm_meets_error),
+		cmocka_unit_test(answers_who_stands),
 		cmocka_unit_test(stale_abi),
 		cmocka_unit_test(stale_side),
 	};

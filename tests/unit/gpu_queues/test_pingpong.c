@@ -3,6 +3,8 @@
  * pingpong with a clock of the test's own: every byte that leaves, what it says of what comes back,
  * and turn by turn when the next frame leaves.
  */
+#include <sys/mman.h>
+
 #include "book.h"
 #include "bytes.h"
 
@@ -213,6 +215,29 @@ test_pingpong_fails(void **state)
 	fake_close(&n);
 }
 
+/* The frame may fill the buffer; of one that came nothing is read behind its end. */
+static void
+test_pingpong_room(void **state)
+{
+	uint8_t *pages =
+		mmap(NULL, 2u * 4096u, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct crl_pkt pkt = {.len = 60};
+
+	(void)state;
+	assert_true(pages != MAP_FAILED && mprotect(pages + 4096, 4096, PROT_NONE) == 0);
+	ping_open(60, 0);
+	pkt.data = pages + 4096 - 60;
+	memcpy(pkt.data, n.txmem, 60);
+	crl_pingpong_packet(&s, &pkt);
+	assert_true(s.rtt.count == 1 && s.rxc.errors == 0 && !s.waiting);
+	n.q.txbuf.bytes = 60;
+	assert_int_equal(crl_pingpong_begin(&s), CRL_OK);
+	n.q.txbuf.bytes = 59;
+	assert_int_equal(crl_pingpong_begin(&s), CRL_INVALID);
+	munmap(pages, 2u * 4096u);
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -221,6 +246,7 @@ main(void)
 		cmocka_unit_test(test_pingpong_judges),
 		cmocka_unit_test(test_pingpong_turns),
 		cmocka_unit_test(test_pingpong_fails),
+		cmocka_unit_test(test_pingpong_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -418,6 +418,28 @@ receive_error_late(void **state)
 	fake_close(&n);
 }
 
+/* A WQE cannot end where it began; a frame may fill its buffer to the last byte. */
+static void
+limits(void **state)
+{
+	struct fake_nic n;
+	struct crl_pkt pkt;
+	uint8_t f[64] = {0};
+	uint32_t got;
+
+	fake_open(&n, 3, 3, 64, false);
+	post(&n, 1, true, 0);
+	ring(&n);
+	n.q.sq.end[0] = 0;
+	assert_int_equal(fake_send(&n, 1), 1);
+	assert_int_equal(crl_sq_poll(&n.q.sq, &n.error[0], 8), CRL_FAILED);
+	assert_int_equal(n.error[0].kind, CRL_QERR_COUNTER);
+	assert_true(crl_rq_refill(&n.q.rq, NULL) != 0 && fake_receive(&n, f, 64 - FAKE_HEADROOM));
+	assert_int_equal(crl_rq_poll(&n.q.rq, &n.error[1], &pkt, 1, &got), CRL_OK);
+	assert_true(got == 1 && pkt.len == 64 - FAKE_HEADROOM && pkt.room == pkt.len);
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -436,6 +458,7 @@ main(void)
 		cmocka_unit_test(packet_fields),
 		cmocka_unit_test(receive_errors),
 		cmocka_unit_test(receive_error_late),
+		cmocka_unit_test(limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

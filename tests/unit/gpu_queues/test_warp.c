@@ -5,6 +5,8 @@
  * that a NIC reads, and the whole book of the queue, must be equal. The scalar writers' own bytes
  * are judged by test_post_peers.c and tests/golden.
  */
+#include <sys/mman.h>
+
 #include "fake_nic.h"
 
 #include "gpu_queues/qp_warp.h"
@@ -19,7 +21,7 @@ struct round {
 	struct crl_piece frame[CRL_BURST_MAX];
 	struct crl_write write[CRL_WARP_SENDS];
 	uint64_t cookie[CRL_WARP_SENDS];
-	uint8_t order[CRL_WARP_LANES];
+	uint8_t *order; /* of CRL_WARP_LANES, behind which no memory is */
 	uint32_t n, cs, inline_max;
 	bool signal;
 };
@@ -221,6 +223,7 @@ do_writes(struct crl_sq *a, struct crl_sq *b, struct round *r)
 
 	if (n == 0)
 		return;
+	assert_true(n == r->n || (n < r->n && crl_sq_room(a) - plan.bbs < 16u));
 	pi = reserve(a, b, plan.bbs);
 	crl_warp_writes(a, pi, &plan, r->write, r->inline_max, r->cookie, r->order);
 	for (i = 0; i < n; i++) {
@@ -238,7 +241,11 @@ equal(uint32_t log, uint32_t rounds, uint32_t max, uint32_t inline_most, bool he
 	struct fake_nic a, b;
 	struct round r;
 	uint32_t i, inline_max, wqes = 0;
+	uint8_t *pages =
+		mmap(NULL, 2u * 4096u, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	assert_true(pages != MAP_FAILED && mprotect(pages + 4096, 4096, PROT_NONE) == 0);
+	r.order = pages + 4096 - CRL_WARP_LANES;
 	for (i = 0; i < sizeof(payload); i++)
 		payload[i] = (uint8_t)rnd();
 	fake_open(&a, log, 3, 64, true);
@@ -259,6 +266,7 @@ equal(uint32_t log, uint32_t rounds, uint32_t max, uint32_t inline_most, bool he
 				crl_sq_seg(&b.q.sq, b.q.sq.last, 0), 16);
 	}
 	assert_true(wqes > 1000u);
+	munmap(pages, 2u * 4096u);
 	fake_close(&a);
 	fake_close(&b);
 }

@@ -73,6 +73,7 @@ own_turn(bool flowgen, uint32_t frames)
 	if (flowgen)
 		check_told(told, rung);
 	assert_true(n.q.sq.rung == n.q.sq.posted && n.q.sq.posted == n.q.sq.pi);
+	assert_true((n.q.sq.pi != pi) == (sent != 0));
 	assert_int_equal(s.txc.doorbells, before.txc.doorbells + (n.q.sq.posted != rung));
 }
 
@@ -109,6 +110,33 @@ test_own(void **state)
 	}
 }
 
+/* A burst of more frames than a warp has lanes, and the WQEs of it that ask for a CQE by the rule.
+ */
+static void
+test_more_than_lanes(void **state)
+{
+	uint32_t len = 60;
+
+	(void)state;
+	open_all(7, 5, 64);
+	n.sink = any_frame;
+	n.arg = &len;
+	n.q.txbuf.bytes = 64u * 100u;
+	n.q.sq.signal_every = 4;
+	s.opts.txpkts_nr = 1;
+	s.opts.txpkts[0] = 64;
+	s.opts.tx_frames_max = 1000;
+	s.opts.flows = 7;
+	memset(&mem, 0xee, sizeof(mem));
+	own_turn(true, 1000);
+	assert_int_equal(s.txc.packets, 60);
+	for (uint32_t i = 0; i < 60u; i++)
+		assert_true(
+			(n.q.sq.wqe[64u * i + 11u] == CRL_WQE_CE_ALWAYS << 2) == (i % 4u == 3u));
+	nic_turn(80);
+	fake_close(&n);
+}
+
 /* An engine that can have no frames, or is told to stand: nothing is done. */
 static void
 test_none(void **state)
@@ -141,6 +169,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_more_than_lanes),
 		cmocka_unit_test(test_none),
 	};
 
