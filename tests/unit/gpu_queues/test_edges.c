@@ -105,6 +105,27 @@ test_share(void **state)
 	book_cqe(&n.q.sq.cq, n.q.sq.cq.ci, CRL_CQE_REQ, pi);
 	TRACE(crl_share_poll(&sh, &n.q.sq, n.error, cookie, 4, &nr), "lxLlNllSGrSsLs");
 	assert_int_equal(nr, 1);
+	crl_share_reserve(&sh, &n.q.sq, 1, &pi);
+	crl_share_enter(&sh, &n.q.sq, n.error, pi, 1, 0);
+	put(pi);
+	crl_share_leave(&sh, &n.q.sq, pi + 1u, true);
+	book_cqe(&n.q.sq.cq, n.q.sq.cq.ci, CRL_CQE_REQ_ERR, pi);
+	TRACE(crl_share_poll(&sh, &n.q.sq, n.error, cookie, 4, &nr), "lxLlNllSxlsssbbbbEsGSsLs");
+	fake_close(&n);
+}
+
+/* Each word of the counts once, and none beyond. */
+static void
+test_publish(void **state)
+{
+	(void)state;
+	open_all();
+	TRACE(crl_stream_publish(&s), "ssssssss"
+				      "s"
+				      "ssss"
+				      "sss"
+				      "ssssssss"
+				      "ss");
 	fake_close(&n);
 }
 
@@ -223,6 +244,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_publish),
 		cmocka_unit_test(test_combine),
 		cmocka_unit_test(test_doorbells),
 		cmocka_unit_test(test_polls),
