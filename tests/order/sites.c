@@ -131,6 +131,15 @@ sites(const char *self)
 	const char *why;
 	char text[512];
 
+	subject = 0;
+	try(seed);
+	hb_place_text(self, nr_places > 0 ? place[0].pc : 0, text, sizeof(text));
+	if (strstr(text, ":?")) {
+		printf("no line numbers in %s, by which reasons are found. Fix: build it with -g, "
+		       "as meson's debugoptimized does\n",
+			self);
+		return 1;
+	}
 	for (k = 0; k < TRIES_MAX && (k < TRIES || unexplained(self) != 0); k++)
 		for (subject = 0; subject < nr_subjects; subject++)
 			try(seed + 100u * k + subject);
