@@ -20,5 +20,7 @@ judge "$root" 80 "$@"
 judge "$root" 100 "$@"
 mkdir "$tmp/weaker"
 cp -r "$root/gpu_queues" "$root/config" "$tmp/weaker/"
-sed -i 's/__threadfence_system/__threadfence/' "$tmp/weaker/gpu_queues/order.h"
+sed -i '/FENCE_/s/"sys"/"gpu"/; s/fence\.acq_rel\.sys/fence.acq_rel.gpu/' "$tmp/weaker/gpu_queues/order.h"
 ! judge "$tmp/weaker" 80 "$@" >"$tmp/out" || { echo "fences of GPU scope were not seen"; exit 1; }
+sed 's/fence\.release/fence.acquire/' "$root/gpu_queues/order.h" >"$tmp/weaker/gpu_queues/order.h"
+! judge "$tmp/weaker" 100 "$@" >"$tmp/out" || { echo "acquire for release was not seen"; exit 1; }
