@@ -84,6 +84,46 @@ producer_before_ringer_1(const uint64_t *flag, uint32_t *rec)
 }
 
 extern "C" __global__ void
+producer_before_ringer_gpu_0(struct crl_seg *wqe, uint64_t *flag, struct crl_seg s)
+{
+	crl_st_seg(wqe, s);
+	crl_order_producer_before_ringer_gpu();
+	crl_st64(flag, 1);
+}
+
+extern "C" __global__ void
+producer_before_ringer_gpu_1(const uint64_t *flag, uint32_t *rec)
+{
+	uint64_t r0 = crl_ld64(flag);
+
+	crl_order_ringer_after_producer_gpu();
+	crl_order_wqe_before_record();
+	crl_st_be32(rec, 1);
+	if (r0 == 7)
+		__trap();
+}
+
+extern "C" __global__ void
+producer_before_ringer_block_0(struct crl_seg *wqe, uint64_t *flag, struct crl_seg s)
+{
+	crl_st_seg(wqe, s);
+	crl_order_producer_before_ringer_block();
+	crl_st64(flag, 1);
+}
+
+extern "C" __global__ void
+producer_before_ringer_block_1(const uint64_t *flag, uint32_t *rec)
+{
+	uint64_t r0 = crl_ld64(flag);
+
+	crl_order_producer_before_ringer_block();
+	crl_order_wqe_before_record();
+	crl_st_be32(rec, 1);
+	if (r0 == 7)
+		__trap();
+}
+
+extern "C" __global__ void
 poller_before_worker_0(const uint32_t *cqe, uint64_t *flag)
 {
 	uint32_t r0 = crl_ld32(cqe);

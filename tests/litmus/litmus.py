@@ -47,7 +47,7 @@ class Litmus:
             raise SystemExit(f"{path}: not in the format")
         self.name, self.locs = head.group(1), re.findall(r"(?<!:)\b(\w+)=0;", head.group(3))
         rows = [[c.strip() for c in row.rstrip(" ;").split("|")] for row in head.group(4).splitlines()]
-        self.gpu = [re.match(r"P\d+@cta \d+,gpu (\d+)$", c).group(1) for c in rows[0]]
+        self.at = [re.match(r"P\d+@cta (\d+),gpu (\d+)$", c).groups() for c in rows[0]]  # block, GPU
         self.threads = [[self.event(t, row[t]) for row in rows[1:] if len(row) > t and row[t]]
                         for t in range(len(rows[0]))]
         self.wanted = [(int(t), reg, op == "==", int(v)) for t, reg, op, v in
@@ -125,7 +125,7 @@ def closure(a):
 
 class Execution:
     def __init__(self, litmus, events, threads, rf, co, sc):
-        self.gpu, self.events, self.co, self.sc = litmus.gpu, events, co, sc
+        self.at, self.events, self.co, self.sc = litmus.at, events, co, sc
         self.rf = {(w, r) for r, w in rf.items()}
         self.fr = {(r, w2) for w, r in self.rf for w1, w2 in co if w1 == w}
         at = {id(e): i for i, e in enumerate(events)}
@@ -138,7 +138,8 @@ class Execution:
     def covers(self, a, b):
         if a.kind == INIT or b.kind == INIT or a.scope == "sys":
             return True
-        return a.scope == "gpu" and self.gpu[a.thread] == self.gpu[b.thread]
+        (block, gpu), (other_block, other_gpu) = self.at[a.thread], self.at[b.thread]
+        return gpu == other_gpu and (a.scope == "gpu" or block == other_block)
 
     def morally_strong(self, i, j):
         a, b = self.events[i], self.events[j]
@@ -187,7 +188,7 @@ def without(threads, which, scope=None):
 
 def verdicts(paths):
     bad = 0
-    print(f"{'edge':24} {'as it is':10} {'acq_rel':10} {'GPU scope':10} left out")
+    print(f"{'edge':30} {'as it is':10} {'acq_rel':10} {'GPU scope':10} left out")
     for path in paths:
         lit = Litmus.load(path)
         say = {True: "can be", False: "cannot be"}
@@ -197,7 +198,7 @@ def verdicts(paths):
         scope = lit.possible(without(lit.threads, lit.engine(), "gpu"))
         # each engine thread's fence by itself, so that none of them is idle
         gone = [lit.possible(without(lit.threads, [t])) for t in lit.engine()]
-        print(f"{lit.name:24} {say[plain]:10} {say[lit.possible(weaker)]:10} {say[scope]:10} "
+        print(f"{lit.name:30} {say[plain]:10} {say[lit.possible(weaker)]:10} {say[scope]:10} "
               + ", ".join(say[g] for g in gone))
         bad += plain or not all(gone) or not scope
     return bad
@@ -220,6 +221,12 @@ KNOWN = [
      "ld.relaxed.sys r0, y / fence.acquire.sys / ld.weak r1, x", "P1:r0 == 1 /\\ P1:r1 == 0"),
     ("MP, release for acquire", True, "st.weak x, 1 / fence.release.sys / st.relaxed.sys y, 1",
      "ld.relaxed.sys r0, y / fence.release.sys / ld.weak r1, x", "P1:r0 == 1 /\\ P1:r1 == 0"),
+    ("MP, block scope, one block", False, "st.weak x, 1 / fence.acq_rel.cta / st.relaxed.sys y, 1",
+     "ld.relaxed.sys r0, y / fence.acq_rel.cta / ld.weak r1, x", "P1:r0 == 1 /\\ P1:r1 == 0", "cta 0,gpu 0"),
+    ("MP, block scope, two blocks", True, "st.weak x, 1 / fence.acq_rel.cta / st.relaxed.sys y, 1",
+     "ld.relaxed.sys r0, y / fence.acq_rel.cta / ld.weak r1, x", "P1:r0 == 1 /\\ P1:r1 == 0", "cta 1,gpu 0"),
+    ("MP, GPU scope, two blocks", False, "st.weak x, 1 / fence.acq_rel.gpu / st.relaxed.sys y, 1",
+     "ld.relaxed.sys r0, y / fence.acq_rel.gpu / ld.weak r1, x", "P1:r0 == 1 /\\ P1:r1 == 0", "cta 1,gpu 0"),
     ("SB, fence.acq_rel", True, "st.relaxed.sys x, 1 / fence.acq_rel.sys / ld.relaxed.sys r0, y",
      "st.relaxed.sys y, 1 / fence.acq_rel.sys / ld.relaxed.sys r1, x", "P0:r0 == 0 /\\ P1:r1 == 0"),
     ("SB, fence.sc", False, "st.relaxed.sys x, 1 / fence.sc.sys / ld.relaxed.sys r0, y",
@@ -240,9 +247,9 @@ KNOWN = [
 
 def known():
     bad = 0
-    for name, want, first, second, condition in KNOWN:
+    for name, want, first, second, condition, *where in KNOWN:
         rows = itertools.zip_longest(first.split(" / "), second.split(" / "), fillvalue="")
-        text = f'PTX known\n"{name}"\n{{\nx=0; y=0;\n}}\nP0@cta 0,gpu 0 | P1@cta 0,gpu 1 ;\n' \
+        text = f'PTX known\n"{name}"\n{{\nx=0; y=0;\n}}\nP0@cta 0,gpu 0 | P1@{(where or ["cta 0,gpu 1"])[0]} ;\n' \
             + "".join(f"{a} | {b} ;\n" for a, b in rows) + f"~exists\n({condition})\n"
         lit = Litmus(text, name)
         got = lit.possible(lit.threads)
@@ -293,7 +300,7 @@ def compiled(ptx, paths):
             want = [f"{e.kind}.{e.sem}" + ("" if e.sem == "weak" else f".{e.scope}") for e in lit.threads[t]]
             got = shapes.get(name, [])
             same = [fence_of(g)[0] for g in got] == [fence_of(w)[0] for w in want]
-            print(f"{name:28} {' '.join(got)}{'' if same else ' : the litmus test has ' + ' '.join(want)}")
+            print(f"{name:32} {' '.join(got)}{'' if same else ' : the litmus test has ' + ' '.join(want)}")
             wrong += not same
             if same:
                 threads[t] = [Event(e.thread, FENCE, fence_of(g)[1], e.scope) if e.kind == FENCE else e
