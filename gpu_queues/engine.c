@@ -355,7 +355,7 @@ crl_engine_stop_timed(struct crl_engine_run *run, uint64_t wait_ns, struct crl_s
 			"stream %u has not left within %llu ms", first_present(run),
 			(unsigned long long)(wait_ns / 1000000u));
 	run_free(run);
-	times->freed_ns = crl_now_ns() - watch.told_ns;
+	times->ns[CRL_STOP_FREED] = crl_now_ns() - watch.told_ns;
 	return rc;
 }
 

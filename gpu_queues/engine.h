@@ -112,13 +112,19 @@ int crl_engine_work(struct crl_engine_run *run, uint32_t thread);
  */
 int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
 
-/* When the parts of a stop were over, in ns from the call on; 0: not seen. */
+/* The parts of a stop, by what was over then. */
+enum crl_stop_part {
+	CRL_STOP_SEEN,	  /* the last stream had seen the word, */
+	CRL_STOP_LEFT,	  /* and had left: its sends were over */
+	CRL_STOP_ENDED,	  /* the kernel, or the last thread, had ended */
+	CRL_STOP_FETCHED, /* queue states were back in the caller's structs */
+	CRL_STOP_FREED,	  /* the run was gone; on a GPU its memory may wait for the next run */
+	CRL_STOP_PARTS,
+};
+
+/* When, in ns from the call on; 0: not seen. */
 struct crl_stop_times {
-	uint64_t seen_ns;    /* the last stream had seen the word, */
-	uint64_t left_ns;    /* and had left: its sends were over */
-	uint64_t ended_ns;   /* the kernel, or the last thread, had ended */
-	uint64_t fetched_ns; /* queue states were back in the caller's structs */
-	uint64_t freed_ns;   /* nothing of the run was left */
+	uint64_t ns[CRL_STOP_PARTS];
 };
 
 /* The same, and how long it took; of a run that timed out what is known so far. */

@@ -378,10 +378,10 @@ crl_cuda_stop(
 
 	if (e == cudaErrorNotReady)
 		return -ETIMEDOUT;
-	watch->times->ended_ns = crl_now_ns() - watch->told_ns;
+	watch->times->ns[CRL_STOP_ENDED] = crl_now_ns() - watch->told_ns;
 	if (e == cudaSuccess)
 		e = fetch_streams(r);
-	watch->times->fetched_ns = crl_now_ns() - watch->told_ns;
+	watch->times->ns[CRL_STOP_FETCHED] = crl_now_ns() - watch->told_ns;
 	run_free(r, e == cudaSuccess);
 	return e == cudaSuccess ? 0 : cuda_err(err, e, "kernel");
 }

@@ -181,6 +181,7 @@ crl_threads_join(struct crl_engine_run *run, uint64_t deadline_ns, struct crl_st
 	for (i = 0; i < run->nr_started; i++)
 		pthread_join(run->thread[i], NULL); /* bound: only its return is left */
 	run->nr_started = 0;
-	watch->times->ended_ns = watch->times->fetched_ns = crl_now_ns() - watch->told_ns;
+	watch->times->ns[CRL_STOP_ENDED] = watch->times->ns[CRL_STOP_FETCHED] =
+		crl_now_ns() - watch->told_ns;
 	return 0;
 }

@@ -24,10 +24,10 @@ crl_stop_look(struct crl_stop_watch *w)
 		w->seen++;
 	while (w->left < w->nr && crl_ld32(&w->stream[w->left]->ctl->done) != 0)
 		w->left++;
-	if (w->seen == w->nr && w->times->seen_ns == 0)
-		w->times->seen_ns = crl_now_ns() - w->told_ns;
-	if (w->left == w->nr && w->times->left_ns == 0)
-		w->times->left_ns = crl_now_ns() - w->told_ns;
+	if (w->seen == w->nr && w->times->ns[CRL_STOP_SEEN] == 0)
+		w->times->ns[CRL_STOP_SEEN] = crl_now_ns() - w->told_ns;
+	if (w->left == w->nr && w->times->ns[CRL_STOP_LEFT] == 0)
+		w->times->ns[CRL_STOP_LEFT] = crl_now_ns() - w->told_ns;
 }
 
 #endif /* CRL_STOP_H */

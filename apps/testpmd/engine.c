@@ -237,14 +237,13 @@ tell_stop(struct crl_tp_app *app)
 static int
 stop_one(struct crl_tp_app *app, uint32_t i, uint64_t told, struct crl_err *err)
 {
-	uint64_t before = crl_now_ns() - told, *sum = &app->stop.seen_ns, *one;
-	struct crl_stop_times times;
-	int ret = crl_engine_stop_timed(app->run[i], LEAVE_NS_MAX, &times, err);
+	uint64_t before = crl_now_ns() - told, *sum = app->stop.ns;
+	struct crl_stop_times one;
+	int ret = crl_engine_stop_timed(app->run[i], LEAVE_NS_MAX, &one, err);
 
-	one = &times.seen_ns;
-	for (uint32_t k = 0; k < sizeof(times) / sizeof(*one); k++)
-		if (one[k] != 0 && before + one[k] > sum[k])
-			sum[k] = before + one[k];
+	for (uint32_t k = 0; k < CRL_STOP_PARTS; k++)
+		if (one.ns[k] != 0 && before + one.ns[k] > sum[k])
+			sum[k] = before + one.ns[k];
 	return ret;
 }
 

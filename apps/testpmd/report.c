@@ -144,13 +144,16 @@ port_report(const struct crl_tp_app *app, const struct crl_tp_port *p, double se
 static struct json_object *
 stop_report(const struct crl_tp_app *app)
 {
-	static const char *const names[] = {"word_seen_ms", "sends_over_ms", "kernel_ended_ms",
-		"states_back_ms", "all_freed_ms"};
-	const uint64_t *ns = &app->stop.seen_ns;
+	static const char *const names[CRL_STOP_PARTS] = {[CRL_STOP_SEEN] = "word_seen_ms",
+		[CRL_STOP_LEFT] = "sends_over_ms",
+		[CRL_STOP_ENDED] = "kernel_ended_ms",
+		[CRL_STOP_FETCHED] = "states_back_ms",
+		[CRL_STOP_FREED] = "all_freed_ms"};
 	struct json_object *o = json_object_new_object();
 
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		json_object_object_add(o, names[i], json_object_new_double((double)ns[i] / 1e6));
+	for (uint32_t i = 0; i < CRL_STOP_PARTS; i++)
+		json_object_object_add(
+			o, names[i], json_object_new_double((double)app->stop.ns[i] / 1e6));
 	return o;
 }
 
