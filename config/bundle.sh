@@ -39,10 +39,6 @@ mkdir -p "$work"
 [ -f "$build/build.ninja" ] ||
 	meson setup "$build" "$top" --prefix=/opt/carillon --libdir=lib >"$work/setup.log" 2>&1 ||
 	die "meson setup failed; see $work/setup.log"
-# Debian 12's meson does not ask nvcc what an object includes: those older than a header are made anew.
-find "$build" -name '*.cu.o' | while read -r obj; do
-	[ -z "$(find "$top"/{apps,config,drivers,gpu_queues} -name '*.*h' -newer "$obj" -print -quit)" ] || rm "$obj"
-done
 ninja -C "$build" >"$work/build.log" 2>&1 || die "the build failed; see $work/build.log"
 rm -rf "$work/root" "$work/carillon-bundle"
 DESTDIR=$work/root meson install -C "$build" --no-rebuild >"$work/install.log" 2>&1 ||

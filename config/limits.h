@@ -22,8 +22,7 @@
 #define CRL_LOOK_EVERY	 32u	      /* iterations between two looks at the control words, */
 #define CRL_LOOK_PACKETS 256u	      /* or packets, where one takes microseconds, */
 #define CRL_LOOK_BYTES	 (512u << 10) /* or bytes of them, where an engine reads them all */
-#define CRL_GLANCE_TICKS 400000u /* a GPU's clocks, 0.2 ms, between two looks at the words alone   \
-				  */
+#define CRL_GLANCE_TICKS 400000u /* or a GPU's clocks, 0.2 ms, to a look at the words alone */
 #define CRL_EMPW_FRAMES_MAX 32u	 /* of one multi-packet send, as net_mlx5: what one CQE frees */
 #define CRL_PONG_NS_MAX	    200000000u /* a pingpong frame that is not back by then is lost */
 #define CRL_DRAIN_NS_MAX    500000000u /* a stopping or failed stream waits so long for its sends */
