@@ -19,9 +19,10 @@
  * Rules: at most `producers` of them, each with one range at a time, none longer than burst_max; a
  * reserved range is written and published, or no range after it ever leaves (the ringer gives up
  * after wait_ns and fails the queue). The queue's book (struct crl_sq) belongs to the ringer. The
- * struct may lie in a block's shared memory when all producers are of that block. They are threads
- * of one GPU, or of the host: what they agree on is ordered among them; what the NIC sees, by the
- * ringer's two edges as in every post.
+ * struct may lie in a block's shared memory when all producers are of that block; who says so in
+ * in_block, after crl_combine_init(), has the cheaper fence among them. They are threads of one
+ * GPU, or of the host: what they agree on is ordered among them; what the NIC sees, by the ringer's
+ * two edges as in every post.
  */
 #ifndef CRL_SQ_COMBINE_H
 #define CRL_SQ_COMBINE_H
@@ -111,8 +112,7 @@ crl_combine_reserve(struct crl_sq_combine *c, uint32_t log_depth, uint32_t n, ui
 		unrung + c->producers > CRL_COMBINE_PRODUCERS)
 		return CRL_AGAIN;
 	if (ci != *ci_seen)
-		crl_combine_seen(c); /* pairs with the ringer's before it freed
-							  this room */
+		crl_combine_seen(c); /* pairs with the ringer's before it freed this room */
 	*ci_seen = ci;
 	t = crl_add64(&c->ticket, (uint64_t)n << 48 | 1u);
 	*pi = t >> 48;
@@ -160,8 +160,7 @@ crl_combine_ring(struct crl_sq_combine *c, struct crl_sq *sq, uint32_t ranges, u
 {
 	uint64_t to = crl_index_from16(sq->posted, end);
 
-	crl_combine_seen(c); /* pairs with each producer's before it wrote its
-						  range down */
+	crl_combine_seen(c); /* pairs with each producer's before it wrote its range down */
 	sq->pi = to;
 	sq->posted = to;
 	sq->signalled = to;
