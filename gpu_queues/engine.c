@@ -117,10 +117,10 @@ check_cfg(const struct crl_engine_cfg *cfg, struct crl_err *err)
 
 /* Control words as a fresh engine finds them; rearm keeps counting. */
 static void
-ctl_reset(struct crl_stream *s)
+ctl_reset(struct crl_stream *s, uint32_t wish)
 {
 	crl_st32(&s->ctl->stop, 0);
-	crl_st32(&s->ctl->park, crl_park_next(crl_ld32(&s->ctl->park), CRL_PARK_NOT));
+	crl_st32(&s->ctl->park, crl_park_next(crl_ld32(&s->ctl->park), wish));
 	crl_st32(&s->ctl->parked, 0);
 	crl_st32(&s->ctl->done, 0);
 	crl_st32(&s->ctl->stopping, 0);
@@ -168,7 +168,7 @@ stream_make(
 		return crl_err_set(err, -EBUSY, STEP,
 			"stop that engine first, or give the stream control words of its own",
 			"an engine runs with the control words of stream %u", i);
-	ctl_reset(s);
+	ctl_reset(s, cfg->flags & CRL_ENGINE_PARKED ? CRL_PARK_STAND : CRL_PARK_NOT);
 	counts_load(s);
 	return cfg->engine->check ? cfg->engine->check(s, err) : 0;
 }

@@ -61,6 +61,9 @@ struct crl_stream_cfg {
 };
 
 #define CRL_ENGINE_OWN_THREADS 1u /* start no thread: the caller's call crl_engine_work() */
+/* Streams begin standing still, touching no queue, until crl_engine_resume() or
+ * crl_control_park(). */
+#define CRL_ENGINE_PARKED 2u
 
 struct crl_engine_cfg {
 	uint32_t size;	/* sizeof(struct crl_engine_cfg) */

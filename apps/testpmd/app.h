@@ -24,6 +24,7 @@ struct crl_tp_queue {
 	struct crl_queue *queue;
 	struct crl_queue_dev dev;     /* what the engine runs on; its counters are host memory */
 	struct crl_watch watch;	      /* heartbeat only: errors come as events */
+	struct crl_qstats now;	      /* when stats.c last looked */
 	struct crl_qstats base;	      /* at the last start or clear */
 	int lcore;		      /* that runs it, -1: a GPU does */
 	struct crl_region *tx_region; /* frames that the engine makes, or --tx-first */
@@ -67,7 +68,8 @@ struct crl_tp_app {
 	uint32_t cpu_stop;	   /* to cpu.c's lcore */
 	int cpu_lcore;		   /* that polls net_mlx5's queues, -1: none */
 	int stopped_badly;	   /* an engine did not leave: memory cannot be freed */
-	uint64_t start_ns, end_ns; /* of forwarding */
+	bool stands;		   /* before start and after stop; cpu.c's lcore reads it */
+	uint64_t since_ns, ran_ns; /* forwarding since then, 0: it stands; and before that */
 	uint64_t stop_ns;	   /* from the word to stop to the last stream gone */
 	struct crl_stop_times stop; /* its parts, of the engine that took longest */
 	/* Errors: written by the control loop, read by telemetry; under the lock. */
@@ -88,10 +90,12 @@ int crl_tp_ports_open(struct crl_tp_app *app, struct crl_err *err);
 /* 0, or the first error; goes on whatever fails. */
 int crl_tp_ports_close(struct crl_tp_app *app, struct crl_err *err);
 
-/* engine.c. Start, ask to stand still or go on, stop with a bound. */
+/* engine.c. Start (standing still, if app->stands), go on or stand, stop with a bound. */
 int crl_tp_engine_check(const struct crl_tp_app *app, struct crl_err *err);
 int crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err);
-void crl_tp_engine_park(struct crl_tp_app *app, bool park);
+void crl_tp_engine_go(struct crl_tp_app *app);
+/* Waits, with a bound, until all stand: counters then move no more. False: some do not. */
+bool crl_tp_engine_stand(struct crl_tp_app *app);
 /* All the way: a GPU's kernel ends, and starts again where it stood. */
 int crl_tp_engine_leave(struct crl_tp_app *app, bool leave, struct crl_err *err);
 int crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err);
@@ -101,6 +105,7 @@ int crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err);
 int crl_tp_cpu_loop(void *app);
 
 /* stats.c */
+/* Looks at all queues, once: their counts and the port's are of one moment. */
 void crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c);
 void crl_tp_counts_sub(struct crl_tp_counts *a, const struct crl_tp_counts *b);
 /* Count from here on: as clear port stats, and as clear fwd stats, which a start does as well. */
@@ -112,7 +117,7 @@ int crl_tp_step_gpu(void);
 const char *crl_tp_nic_step(void);
 void crl_tp_print_path(const struct crl_tp_app *app, FILE *f);
 void crl_tp_print_nic(struct crl_tp_port *p, FILE *f);
-void crl_tp_print_forward(const struct crl_tp_app *app, FILE *f);
+void crl_tp_print_forward(struct crl_tp_app *app, FILE *f);
 /* The same with numbers given: for tests of the shapes. */
 void crl_tp_shape_nic(
 	FILE *f, unsigned port, const struct crl_tp_counts *c, const uint64_t rates[4]);
@@ -129,6 +134,6 @@ int crl_tp_report(const struct crl_tp_app *app, struct crl_err *err);
 
 /* prompt.c: takes what can be read from standard input without waiting. True: quit. */
 bool crl_tp_prompt(struct crl_tp_app *app);
-void crl_tp_prompt_begin(const struct crl_tp_app *app);
+void crl_tp_prompt_begin(void);
 
 #endif /* CRL_TESTPMD_APP_H */

@@ -49,9 +49,10 @@ crl_tp_cpu_loop(void *arg)
 
 	while (!__atomic_load_n(
 		&app->cpu_stop, __ATOMIC_RELAXED)) { /* forever, until app->cpu_stop */
+		bool stands = __atomic_load_n(&app->stands, __ATOMIC_RELAXED);
 		unsigned n = 0;
 
-		for (uint32_t i = 0; i < app->nr_ports; i++)
+		for (uint32_t i = 0; i < app->nr_ports && !stands; i++)
 			for (uint16_t q = 0; q < app->opt.cpu_queues; q++)
 				n += forward(app->ports[i].id, q, send, swap);
 		if (n == 0)

@@ -148,6 +148,17 @@ start_runs(struct crl_tp_app *app, struct crl_engine_cfg *cfg, struct crl_err *e
 	return ret;
 }
 
+/* Forwarding goes on from here, or does not. */
+static void
+count_time(struct crl_tp_app *app, bool runs)
+{
+	uint64_t now = crl_now_ns();
+
+	if (app->since_ns != 0)
+		app->ran_ns += now - app->since_ns;
+	app->since_ns = runs ? now : 0;
+}
+
 int
 crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 {
@@ -155,7 +166,8 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 	bool cuda = app->cuda_device >= 0;
 	struct crl_engine_cfg cfg = {
 		.size = sizeof(cfg),
-		.flags = cuda ? 0 : CRL_ENGINE_OWN_THREADS,
+		.flags = (cuda ? 0 : CRL_ENGINE_OWN_THREADS) |
+			 (app->stands ? CRL_ENGINE_PARKED : 0),
 		.where = cuda ? CRL_ON_CUDA : CRL_ON_HOST,
 		.cuda_device = app->cuda_device,
 		/* The NIC's kernel must go on beside the engine's, or neither does. */
@@ -177,7 +189,7 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 	ret = start_runs(app, &cfg, err);
 	if (ret == 0 && app->nr_runs != 0)
 		crl_engine_facts(app->run[0], &app->facts);
-	app->start_ns = crl_now_ns();
+	count_time(app, !app->stands);
 	if (ret != 0) {
 		crl_tp_engine_stop(app, NULL);
 		return ret;
@@ -191,11 +203,46 @@ crl_tp_engine_start(struct crl_tp_app *app, struct crl_err *err)
 }
 
 void
-crl_tp_engine_park(struct crl_tp_app *app, bool park)
+crl_tp_engine_go(struct crl_tp_app *app)
 {
 	for (uint32_t i = 0; i < app->nr_ports; i++)
 		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++)
-			crl_control_park(&app->ports[i].queues[k].watch, park);
+			crl_control_park(&app->ports[i].queues[k].watch, false);
+	__atomic_store_n(&app->stands, false, __ATOMIC_RELAXED);
+	count_time(app, true);
+}
+
+/* One that failed, or has left, stands as well. */
+static bool
+all_stand(const struct crl_tp_app *app)
+{
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++) {
+			const struct crl_watch *w = &app->ports[i].queues[k].watch;
+
+			if (!crl_control_parked(w) && crl_ld32(&w->ctl->done) == 0)
+				return false;
+		}
+	return true;
+}
+
+bool
+crl_tp_engine_stand(struct crl_tp_app *app)
+{
+	uint64_t deadline = crl_now_ns() + LEAVE_NS_MAX;
+	struct timespec nap = {0, 50000};
+
+	for (uint32_t i = 0; i < app->nr_ports; i++)
+		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++)
+			crl_control_park(&app->ports[i].queues[k].watch, true);
+	__atomic_store_n(&app->stands, true, __ATOMIC_RELAXED);
+	while (!all_stand(app)) {
+		if (crl_now_ns() > deadline)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	count_time(app, false);
+	return true;
 }
 
 int
@@ -206,6 +253,8 @@ crl_tp_engine_leave(struct crl_tp_app *app, bool leave, struct crl_err *err)
 	for (uint32_t i = 0; i < app->nr_runs && ret == 0; i++)
 		ret = leave ? crl_engine_park(app->run[i], LEAVE_NS_MAX, err)
 			    : crl_engine_resume(app->run[i], err);
+	if (ret == 0)
+		count_time(app, !leave);
 	return ret;
 }
 
@@ -266,8 +315,8 @@ crl_tp_engine_stop(struct crl_tp_app *app, struct crl_err *err)
 			*err = e;
 		ret = ret != 0 ? ret : one;
 	}
-	app->end_ns = crl_now_ns();
-	app->stop_ns = app->end_ns - told;
+	count_time(app, false);
+	app->stop_ns = crl_now_ns() - told;
 	if (ret != 0) {
 		app->stopped_badly = 1;
 		return ret;

@@ -165,10 +165,10 @@ control_loop(struct crl_tp_app *app)
 static int
 forward(struct crl_tp_app *app, struct crl_err *err)
 {
+	bool stood;
 	int ret;
 
-	if (app->opt.interactive && !app->opt.auto_start)
-		crl_tp_engine_park(app, true);
+	app->stands = app->opt.interactive && !app->opt.auto_start;
 	ret = crl_tp_engine_start(app, err);
 	if (ret != 0)
 		return ret;
@@ -177,13 +177,17 @@ forward(struct crl_tp_app *app, struct crl_err *err)
 	crl_tp_print_config(app, stdout);
 	crl_tp_print_path(app, stdout);
 	if (app->opt.interactive)
-		crl_tp_prompt_begin(app);
+		crl_tp_prompt_begin();
 	fflush(stdout);
 	control_loop(app);
-	printf("Telling cores to stop...\nWaiting for lcores to finish...\n");
+	stood = app->stands; /* then a stop has printed all of this, or there was no start */
+	if (!stood)
+		printf("Telling cores to stop...\nWaiting for lcores to finish...\n");
 	ret = crl_tp_engine_stop(app, err);
-	crl_tp_print_forward(app, stdout);
-	printf("\nDone.\n");
+	if (!stood) {
+		crl_tp_print_forward(app, stdout);
+		printf("\nDone.\n");
+	}
 	if (ret == 0)
 		ret = crl_tp_report(app, err);
 	if (ret == 0 && app->nr_failed > 0)

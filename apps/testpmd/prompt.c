@@ -14,12 +14,23 @@
 
 static char buf[512];
 static size_t used;
-static bool running; /* forwards, as far as this prompt was told */
 static bool parked;  /* by park */
 
 static const char help[] = "start | stop | park | resume | quit\n"
 			   "show port stats all|N | show fwd stats all | show config fwd\n"
 			   "clear port stats all | clear fwd stats all\n";
+
+/* Commands of testpmd's, by how they begin, that are none here, with what to do instead. */
+static const struct {
+	const char *begin, *instead;
+} foreign[] = {
+	{"start tx_first", "give --tx-first: then the first start sends a burst"},
+	{"set ", "modes, bursts and frames are options: see carillon-testpmd -- --help"},
+	{"show port ", "there are show port stats all and show port stats N"},
+	{"show config ", "there is show config fwd"},
+	{"clear port ", "there is clear port stats all"},
+	{"port ", "ports are open from the start of the program to quit"},
+};
 
 /* testpmd takes blanks as they come. */
 static void
@@ -43,26 +54,25 @@ squeeze(char *line)
 static void
 start(struct crl_tp_app *app)
 {
-	if (running) {
+	if (!app->stands) {
 		printf("Packet forwarding already started\n");
 		return;
 	}
-	running = true;
 	crl_tp_clear_forward(app);
-	crl_tp_engine_park(app, false);
 	crl_tp_print_config(app, stdout);
+	crl_tp_engine_go(app);
 }
 
 static void
 stop(struct crl_tp_app *app)
 {
-	if (!running) {
+	if (app->stands) {
 		printf("Packet forwarding not started\n");
 		return;
 	}
-	running = false;
-	printf("Telling cores to stop...\n");
-	crl_tp_engine_park(app, true);
+	printf("Telling cores to stop...\nWaiting for lcores to finish...\n");
+	if (!crl_tp_engine_stand(app))
+		printf("Some go on: what follows may be less than what they do\n");
 	crl_tp_print_forward(app, stdout);
 	printf("\nDone.\n");
 }
@@ -113,7 +123,7 @@ resume(struct crl_tp_app *app)
 		return;
 	}
 	parked = false;
-	running = true;
+	__atomic_store_n(&app->stands, false, __ATOMIC_RELAXED);
 	printf("Resumed.\n");
 }
 
@@ -136,6 +146,18 @@ show_port(struct crl_tp_app *app, const char *which)
 		}
 	if (!shown)
 		printf("Invalid port %s\n", which);
+}
+
+static void
+not_found(const char *line)
+{
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (strncmp(line, foreign[i].begin, strlen(foreign[i].begin)) == 0) {
+			printf("testpmd's '%s' is no command here: %s\n", line,
+				foreign[i].instead);
+			return;
+		}
+	printf("Command not found: '%s'. The commands are:\n%s", line, help);
 }
 
 /* One line. True: quit. */
@@ -170,16 +192,15 @@ command(struct crl_tp_app *app, char *line)
 	} else if (strcmp(line, "help") == 0) {
 		fputs(help, stdout);
 	} else if (line[0] != '\0') {
-		printf("Command not found: '%s'. The commands are:\n%s", line, help);
+		not_found(line);
 	}
 	return false;
 }
 
 /* The prompt for the first time, behind everything that the start has said. */
 void
-crl_tp_prompt_begin(const struct crl_tp_app *app)
+crl_tp_prompt_begin(void)
 {
-	running = app->opt.auto_start;
 	printf("testpmd> ");
 }
 

@@ -160,7 +160,7 @@ stop_report(const struct crl_tp_app *app)
 static struct json_object *
 build(const struct crl_tp_app *app)
 {
-	double seconds = (double)(app->end_ns - app->start_ns) / 1e9;
+	double seconds = (double)app->ran_ns / 1e9;
 	struct json_object *o = json_object_new_object();
 	struct json_object *ports = json_object_new_array(), *errors = json_object_new_array();
 	char line[512];

@@ -37,16 +37,16 @@ crl_tp_counts_get(const struct crl_tp_port *p, struct crl_tp_counts *c)
 
 	memset(c, 0, sizeof(*c));
 	for (uint32_t i = 0; i < p->nr_queues; i++) {
-		struct crl_qstats q;
+		struct crl_qstats *q = &p->queues[i].now;
 
-		crl_queue_stats(p->queues[i].queue, &q);
-		c->rx_packets += q.rx_packets;
-		c->rx_bytes += q.rx_bytes;
-		c->rx_errors += q.rx_errors;
-		c->tx_packets += q.tx_packets;
-		c->tx_bytes += q.tx_bytes;
-		c->tx_dropped += q.tx_dropped;
-		c->tx_errors += q.tx_errors;
+		crl_queue_stats(p->queues[i].queue, q);
+		c->rx_packets += q->rx_packets;
+		c->rx_bytes += q->rx_bytes;
+		c->rx_errors += q->rx_errors;
+		c->tx_packets += q->tx_packets;
+		c->tx_bytes += q->tx_bytes;
+		c->tx_dropped += q->tx_dropped;
+		c->tx_errors += q->tx_errors;
 	}
 	c->rx_missed = missed(p);
 	if (rte_eth_stats_get(p->id, &cpu) != 0)
@@ -89,7 +89,7 @@ crl_tp_clear_forward(struct crl_tp_app *app)
 
 		crl_tp_counts_get(p, &p->fwd_base);
 		for (uint32_t k = 0; k < p->nr_queues; k++)
-			crl_queue_stats(p->queues[k].queue, &p->queues[k].base);
+			p->queues[k].base = p->queues[k].now;
 	}
 }
 
@@ -187,10 +187,9 @@ crl_tp_shape_total(FILE *f, const struct crl_tp_counts *c)
 static void
 print_queue(const struct crl_tp_port *p, uint32_t i, FILE *f)
 {
-	struct crl_qstats now, q;
+	struct crl_qstats q;
 
-	crl_queue_stats(p->queues[i].queue, &now);
-	crl_stats_diff(&now, &p->queues[i].base, &q);
+	crl_stats_diff(&p->queues[i].now, &p->queues[i].base, &q);
 	if (q.rx_packets == 0 && q.tx_packets == 0 && q.rx_dropped == 0 && q.tx_dropped == 0)
 		return;
 	fprintf(f,
@@ -212,20 +211,19 @@ print_queue(const struct crl_tp_port *p, uint32_t i, FILE *f)
 }
 
 void
-crl_tp_print_forward(const struct crl_tp_app *app, FILE *f)
+crl_tp_print_forward(struct crl_tp_app *app, FILE *f)
 {
-	struct crl_tp_counts total = {0};
+	struct crl_tp_counts total = {0}, c[CRL_TP_PORTS_MAX];
 
-	for (uint32_t i = 0; i < app->nr_ports; i++)
+	for (uint32_t i = 0; i < app->nr_ports; i++) {
+		crl_tp_counts_get(&app->ports[i], &c[i]);
 		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++)
 			print_queue(&app->ports[i], k, f);
+	}
 	for (uint32_t i = 0; i < app->nr_ports; i++) {
-		struct crl_tp_counts c;
-
-		crl_tp_counts_get(&app->ports[i], &c);
-		crl_tp_counts_sub(&c, &app->ports[i].fwd_base);
-		crl_tp_shape_forward(f, app->ports[i].id, &c);
-		counts_add(&total, &c);
+		crl_tp_counts_sub(&c[i], &app->ports[i].fwd_base);
+		crl_tp_shape_forward(f, app->ports[i].id, &c[i]);
+		counts_add(&total, &c[i]);
 	}
 	crl_tp_shape_total(f, &total);
 }

@@ -268,8 +268,8 @@ prompt()
 {
 	{
 		sleep 2
-		printf '%s\n' stop start start ' show  port stats 0 ' 'show port stats 7' \
-			'show port stats x' 'nonsense'
+		printf '%s\n' 'show port stats 0' stop start start ' show  port stats 0 ' 'show port stats 7' \
+			'show port stats x' 'nonsense' 'start tx_first'
 		sleep 0.3
 		printf '%s\n' resume park 'show port stats 0'
 		sleep 0.2
@@ -281,14 +281,17 @@ prompt()
 		--tx-first --json="$T/prompt.json" >"$T/prompt.log" 2>&1
 	RC=$?
 	is 'prompt: status' $RC 0
-	is 'prompt: shown' "$(grep -c 'NIC statistics for port 0' "$T/prompt.log")" 5
+	is 'prompt: shown' "$(grep -c 'NIC statistics for port 0' "$T/prompt.log")" 6
+	# Nothing moves before start, also no first burst.
+	is 'prompt: before start' "$(sed -n 's/.*\(TX-packets: [0-9]*\) *TX-errors.*/\1/p' "$T/prompt.log" |
+		head -n 1)" 'TX-packets: 0'
 	for words in 'Not parked' 'Parked in' 'Parked: resume first' 'Resumed'; do
 		is "prompt: $words" "$(grep -c "$words" "$T/prompt.log")" 1
 	done
 	# What stands still receives nothing, and goes on with the same 32 frames.
 	is 'prompt: packets while parked and after' \
 		"$(sed -n 's/.*RX-packets: \([0-9]*\) *RX-missed.*/\1/p' "$T/prompt.log" |
-		awk 'NR == 2 { a = $1 } NR == 3 { print ($1 == a) } NR == 4 { print ($1 > a) }' | xargs)" '1 1'
+		awk 'NR == 3 { a = $1 } NR == 4 { print ($1 == a) } NR == 5 { print ($1 > a) }' | xargs)" '1 1'
 	grep -q 'no buffer 0, drop rule 0, no match 0, too long 0' "$T/prompt.scx" || fail 'lost while parked'
 	# Two counts of the same bytes: the engine's, and what the NIC read.
 	is 'prompt: WQE bytes' "$(json "$T/prompt.json" 'p["queues"][0]["memory_bytes_counted"]["wqes_stored"]')" \
@@ -300,7 +303,13 @@ prompt()
 		is "prompt: $words" "$(grep -c "$words" "$T/prompt.log")" 1
 	done
 	is 'prompt: unknown command' "$(grep -c "Command not found: 'nonsense'" "$T/prompt.log")" 1
-	is 'prompt: forward statistics' "$(grep -c 'Forward statistics for port 0' "$T/prompt.log")" 3
+	is 'prompt: a command of testpmd' "$(grep -c 'first start sends a burst' "$T/prompt.log")" 1
+	# A stop's statistics are those of engines that stand: queue, port and sum agree, and do so again.
+	is 'prompt: forward statistics' "$(grep -c 'Forward statistics for port 0' "$T/prompt.log")" 2
+	is 'prompt: figures of a stop' "$(sed -n 's/^  RX-packets: \([0-9]*\) *\(TX-packets\|RX-dropped\).*/\1/p' \
+		"$T/prompt.log" | sort | uniq -c | awk '{ print $1 }')" 6
+	# Rates are of the time from start to stop: the two seconds before are none of it.
+	is 'prompt: seconds' "$(json "$T/prompt.json" '0.5 < r["seconds"] < 2')" True
 }
 
 # The lines of testpmd's blocks with every number and the padding after it made alike.

@@ -52,6 +52,36 @@ park_and_resume(void **state)
 	close_all(3);
 }
 
+/* Parked from the start, whatever an earlier run was told: nothing moves before it is let go. */
+static void
+begin_parked(void **state)
+{
+	struct crl_stream_cfg s[QUEUES];
+	struct crl_engine_run *run;
+	struct crl_engine_cfg cfg;
+	struct crl_watch w = {0};
+	struct crl_err err;
+	uint8_t f[64] = {1, 2, 3};
+	uint64_t end;
+
+	(void)state;
+	open_all(2);
+	config(&cfg, s, 2, "io");
+	cfg.flags = CRL_ENGINE_PARKED;
+	w.ctl = nic[0].q.ctl;
+	assert_int_equal(crl_engine_start(&cfg, &run, &err), 0);
+	for (end = crl_now_ns() + 20 * S_NS; !crl_control_parked(&w) && crl_now_ns() < end;)
+		crl_relax();
+	assert_true(crl_control_parked(&w));
+	assert_int_equal(nic[0].q.rq.pi, 0); /* not even buffers were given to the NIC */
+	for (end = crl_now_ns() + S_NS / 50; crl_now_ns() < end;)
+		assert_false(fake_receive(&nic[0], f, 64));
+	assert_int_equal(crl_engine_resume(run, &err), 0);
+	feed(2, 100);
+	assert_int_equal(crl_engine_stop(run, 20 * S_NS, &err), 0);
+	close_all(2);
+}
+
 /* Once more at once: the streams' words for the first park are none for the second. */
 static void
 park_again(void **state)
@@ -277,6 +307,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(park_and_resume),
+		cmocka_unit_test(begin_parked),
 		cmocka_unit_test(park_again),
 		cmocka_unit_test(park_fast),
 		cmocka_unit_test(park_failed),
