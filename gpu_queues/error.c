@@ -124,6 +124,9 @@ cqe_fix(const struct crl_qerror *qe)
 		       "that is not shared; run carillon-doctor";
 	if (qe->syndrome == CRL_SYND_LOCAL_PROT || qe->syndrome == CRL_SYND_LOCAL_ACCESS)
 		return "register the memory that the WQE names, and use its key";
+	if (qe->syndrome == CRL_SYND_LOCAL_LENGTH && qe->is_rx)
+		return "give receive buffers room for the port's MTU (rx_buf_bytes; "
+		       "carillon-testpmd's --mbuf-size), and create the queue again";
 	return "destroy the queue and create it again";
 }
 

@@ -4,10 +4,10 @@
  * that runs them and the errors that came up. Filled by the main lcore; telemetry's thread reads
  * what is marked so.
  *
- * main.c     the order of things, signals, the control loop      plugin.c  our gpudev drivers
- * options.c  the command line      ports.c  devices, queues, steering      engine.c  lcores and
- * kernels cpu.c      net_mlx5's own queues      stats.c  statistics in testpmd's shapes prompt.c -i
- * telemetry.c  /carillon/...       report.c  --json
+ * - main.c the order of things, signals, the control loop; plugin.c our gpudev drivers
+ * - options.c, option_values.c the command line; foreign.c testpmd's words that are none here
+ * - ports.c devices, queues, steering; engine.c lcores and kernels; cpu.c net_mlx5's own queues
+ * - stats.c statistics in testpmd's shapes; prompt.c -i; telemetry.c /carillon/...; report.c --json
  */
 #ifndef CRL_TESTPMD_APP_H
 #define CRL_TESTPMD_APP_H
@@ -65,13 +65,13 @@ struct crl_tp_app {
 	uint32_t nr_runs;
 	struct crl_cuda_facts facts; /* of a GPU's engine; registers 0: there is none */
 	uint32_t nr_threads;	     /* of all runs */
-	uint32_t cpu_stop;	   /* to cpu.c's lcore */
-	int cpu_lcore;		   /* that polls net_mlx5's queues, -1: none */
-	int stopped_badly;	   /* an engine did not leave: memory cannot be freed */
-	bool stands;		   /* before start and after stop; cpu.c's lcore reads it */
-	uint64_t since_ns, ran_ns; /* forwarding since then, 0: it stands; and before that */
-	uint64_t stop_ns;	   /* from the word to stop to the last stream gone */
-	struct crl_stop_times stop; /* its parts, of the engine that took longest */
+	uint32_t cpu_stop;	     /* to cpu.c's lcore */
+	int cpu_lcore;		     /* that polls net_mlx5's queues, -1: none */
+	int stopped_badly;	     /* an engine did not leave: memory cannot be freed */
+	bool stands;		     /* before start and after stop; cpu.c's lcore reads it */
+	uint64_t since_ns, ran_ns;   /* forwarding since then, 0: it stands; and before that */
+	uint64_t stop_ns;	     /* from the word to stop to the last stream gone */
+	struct crl_stop_times stop;  /* its parts, of the engine that took longest */
 	/* Errors: written by the control loop, read by telemetry; under the lock. */
 	pthread_mutex_t lock;
 	struct crl_err errors[CRL_TP_ERRORS_MAX];

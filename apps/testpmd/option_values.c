@@ -144,6 +144,9 @@ crl_tp_eth_peer(struct crl_err *err, const char *text, struct crl_tp_options *o)
 		(m[0] | m[1] | m[2] | m[3] | m[4] | m[5]) > 0xff)
 		return crl_tp_bad(err, "give a port and a MAC, as --eth-peer=0,02:00:00:00:00:01",
 			"--eth-peer=%s is not understood", text);
+	if (port != 0)
+		return crl_tp_bad(err, "give --eth-peer=0,MAC, and to send to another run another",
+			"--eth-peer=%s: one peer serves all ports, and it is number 0", text);
 	for (int i = 0; i < 6; i++)
 		o->engine_opts.peer_mac[i] = (uint8_t)m[i];
 	return 0;

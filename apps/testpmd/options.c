@@ -23,16 +23,18 @@ const char crl_tp_usage[] =
 	"  --flowgen-flows=N    flowgen: flows it goes through (default 1024)\n"
 	"  --tx-ip=SRC,DST --tx-udp=SRC[,DST] --eth-peer=0,MAC   txonly, pingpong: what is "
 	"sent, and to whom\n"
-	"  --mbuf-size=N        bytes of a receive buffer, a multiple of 64 (default 2112)\n"
+	"  --mbuf-size=N        bytes of a receive buffer, a multiple of 64 (default 2112,\n"
+	"                       or more by the port's MTU); a longer frame stops its queue\n"
 	"  --nb-cores=N         worker lcores that run engines (default 1)\n"
 	"  --portmask=HEX       which devices (default all)\n"
 	"  --mtu=N              the ports' MTU (default: as they are); frames may have 14 bytes "
 	"more\n"
 	"  --stats-period=S     print port statistics every S seconds\n"
 	"  --auto-start, -a     start without a prompt's start (what happens anyway without -i)\n"
-	"  --tx-first           send a burst before forwarding\n"
+	"  --tx-first           send a burst before forwarding, at the first start\n"
 	"  --flow-isolate-all   CPU queues receive nothing\n"
-	"  -i, --interactive    read commands from standard input; help lists them\n"
+	"  -i, --interactive    read commands from standard input; help lists them. Without, a\n"
+	"                       signal (Ctrl-C) or --duration ends it; Enter does not\n"
 	"Carillon's:\n"
 	"  --gpu=NAME           gpudev that holds rings and buffers, e.g. gpu_crl_cuda0; or host\n"
 	"  --rings=gpu|host     where rings are (default gpu with --gpu, else host)\n"
@@ -110,51 +112,6 @@ static const struct option words[] = {
 	{"json", required_argument, NULL, OPT_JSON},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
-};
-
-/* Options of testpmd that people type and that mean nothing here, with the reason. */
-static const struct {
-	const char *name, *why;
-} foreign[] = {
-	{"total-num-mbufs", "queues of ours own their buffers: --rxd and --mbuf-size set how many "
-			    "and how large"},
-	{"coremask", "choose lcores with EAL's -l or --lcores, and their number with --nb-cores"},
-	{"nb-ports", "choose devices with -a, or with --portmask"},
-	{"portlist", "choose devices with -a, or with --portmask"},
-	{"numa", "memory is always taken on the NIC's NUMA node"},
-	{"no-numa", "memory is always taken on the NIC's NUMA node"},
-	{"socket-num", "memory is always taken on the NIC's NUMA node"},
-	{"max-pkt-len", "--mbuf-size sets the largest frame that is received"},
-	{"rxpkts", "a frame is received in one buffer: set --mbuf-size"},
-	{"disable-rss", "give --rxq=1"},
-	{"rss-ip", "with several queues RSS is over addresses and ports"},
-	{"rss-udp", "with several queues RSS is over addresses and ports"},
-	{"display-xstats",
-		"per-queue counters are printed at the end and under /carillon/ of telemetry"},
-	{"cmdline-file", "give -i and the commands on standard input"},
-	{"eth-peers-configfile", "give --eth-peer=0,MAC"},
-	{"record-core-cycles", "--json reports packets and time"},
-	{"record-burst-stats", "--json reports doorbells and completions"},
-	{"txonly-multi-flow", "txonly sends one flow: choose it with --tx-ip and --tx-udp"},
-	{"tx-offloads", "checksum offload is not an option of this program"},
-	{"rx-offloads", "checksum offload is not an option of this program"},
-	{"enable-rx-cksum", "the NIC's checksum verdicts are always counted"},
-	{"no-flush-rx", "there is nothing to flush: queues are new"},
-	{"mbcache", "there is no mempool: queues of ours own their buffers"},
-	{"mp-alloc", "there is no mempool: queues of ours own their buffers"},
-	{"rxoffs", "a frame is received in one buffer: set --mbuf-size"},
-	{"rxhdrs", "a frame is received in one buffer: set --mbuf-size"},
-	{"max-lro-pkt-size", "frames are received as they came over the wire"},
-	{"no-lsc-interrupt", "links are watched by the control loop, without interrupts"},
-	{"no-rmv-interrupt", "devices are watched by the control loop, without interrupts"},
-	{"disable-link-check", "nothing waits for a link at the start"},
-	{"hot-plug", "devices are chosen at the start: with -a, or with --portmask"},
-	{"hairpinq", "hairpin queues are not built"},
-	{"hairpin-mode", "hairpin queues are not built"},
-	{"latencystats", "there are no time stamps: --json reports packets and time"},
-	{"bitrate-stats", "--stats-period prints bits a second"},
-	{"num-procs", "one process runs all queues"},
-	{"proc-id", "one process runs all queues"},
 };
 
 static int
@@ -252,17 +209,19 @@ flag_option(int opt, const char *arg, struct crl_tp_options *o, struct crl_err *
 	}
 }
 
-/* The word that getopt_long did not take: of testpmd, or of nobody. */
+/* The word that getopt_long did not take: ours with a value too much, of testpmd, or of nobody. */
 static int
 unknown(struct crl_err *err, const char *word)
 {
-	size_t len = strcspn(word + (strncmp(word, "--", 2) == 0 ? 2 : 0), "=");
+	bool is_long = strncmp(word, "--", 2) == 0;
+	int len = (int)strcspn(word, "=");
+	const char *why = is_long ? crl_tp_foreign_option(word + 2) : NULL;
 
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
-		if (strncmp(word, "--", 2) == 0 && strlen(foreign[i].name) == len &&
-			strncmp(word + 2, foreign[i].name, len) == 0)
-			return crl_tp_bad(err, foreign[i].why,
-				"testpmd's --%s is not an option here", foreign[i].name);
+	if (is_long && optopt != 0)
+		return crl_tp_bad(
+			err, "leave out what stands behind =", "'%s': it takes no value", word);
+	if (why != NULL)
+		return crl_tp_bad(err, why, "testpmd's %.*s is not an option here", len, word);
 	return crl_tp_bad(
 		err, "carillon-testpmd -- --help lists the options", "unknown option '%s'", word);
 }
@@ -333,7 +292,6 @@ defaults(struct crl_tp_options *o)
 	o->rxd = o->txd = 1024;
 	o->burst = 32;
 	o->nb_cores = o->engines = 1;
-	o->mbuf_bytes = 2112; /* as the library: no power of two */
 	o->portmask = UINT64_MAX;
 }
 

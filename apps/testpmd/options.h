@@ -28,7 +28,7 @@ struct crl_tp_options {
 	uint32_t engines;	 /* runs, kernels on a GPU, that share the queues */
 	uint32_t nb_cores;	 /* worker lcores that run engines */
 	uint32_t cpu_queues;	 /* queues of net_mlx5 itself beside ours, a port */
-	uint32_t mbuf_bytes;	 /* bytes from receive buffer to receive buffer */
+	uint32_t mbuf_bytes;	 /* from receive buffer to receive buffer; 0: by the port's MTU */
 	uint32_t mtu;		 /* 0: as the port is */
 	uint32_t tx_inline;	 /* frames up to so many bytes are inlined */
 	uint32_t stats_period_s; /* 0: none */
@@ -46,6 +46,13 @@ struct crl_tp_options {
  */
 int
 crl_tp_options_parse(int argc, char *const *argv, struct crl_tp_options *o, struct crl_err *err);
+
+/*
+ * foreign.c: testpmd's word, an option without its dashes or a command, that is none here: what to
+ * do instead. NULL: not testpmd's, as far as we know.
+ */
+const char *crl_tp_foreign_option(const char *word);
+const char *crl_tp_foreign_command(const char *line);
 
 /* The text of --help. */
 extern const char crl_tp_usage[];

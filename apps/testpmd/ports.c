@@ -115,6 +115,20 @@ check_frame(const struct crl_tp_options *o, const struct crl_tp_queue *q, struct
 		q->dev.mtu - head);
 }
 
+/* Any frame that the port lets in, with a VLAN tag: a longer one stops its queue. */
+static uint32_t
+buffer_bytes(const struct crl_tp_options *o, const struct crl_tp_port *p)
+{
+	const uint32_t least = 2112; /* as the library: no power of two */
+	uint32_t frame;
+	uint16_t mtu;
+
+	if (o->mbuf_bytes != 0 || rte_eth_dev_get_mtu(p->id, &mtu) != 0)
+		return o->mbuf_bytes;
+	frame = mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+	return frame > least ? (frame + 63) / 64 * 64 : least;
+}
+
 static int
 queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl_err *err)
 {
@@ -126,7 +140,7 @@ queue_open(struct crl_tp_app *app, struct crl_tp_port *p, uint32_t i, struct crl
 		.index = i,
 		.tx_depth = o->txd,
 		.rx_depth = o->rxd,
-		.rx_buf_bytes = o->mbuf_bytes,
+		.rx_buf_bytes = buffer_bytes(o, p),
 		.tx_inline_max = o->tx_inline,
 		.rings = app->mem,
 	};

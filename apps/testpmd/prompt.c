@@ -20,18 +20,6 @@ static const char help[] = "start | stop | park | resume | quit\n"
 			   "show port stats all|N | show fwd stats all | show config fwd\n"
 			   "clear port stats all | clear fwd stats all\n";
 
-/* Commands of testpmd's, by how they begin, that are none here, with what to do instead. */
-static const struct {
-	const char *begin, *instead;
-} foreign[] = {
-	{"start tx_first", "give --tx-first: then the first start sends a burst"},
-	{"set ", "modes, bursts and frames are options: see carillon-testpmd -- --help"},
-	{"show port ", "there are show port stats all and show port stats N"},
-	{"show config ", "there is show config fwd"},
-	{"clear port ", "there is clear port stats all"},
-	{"port ", "ports are open from the start of the program to quit"},
-};
-
 /* testpmd takes blanks as they come. */
 static void
 squeeze(char *line)
@@ -151,13 +139,12 @@ show_port(struct crl_tp_app *app, const char *which)
 static void
 not_found(const char *line)
 {
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
-		if (strncmp(line, foreign[i].begin, strlen(foreign[i].begin)) == 0) {
-			printf("testpmd's '%s' is no command here: %s\n", line,
-				foreign[i].instead);
-			return;
-		}
-	printf("Command not found: '%s'. The commands are:\n%s", line, help);
+	const char *instead = crl_tp_foreign_command(line);
+
+	if (instead != NULL)
+		printf("testpmd's '%s' is no command here: %s\n", line, instead);
+	else
+		printf("Command not found: '%s'. The commands are:\n%s", line, help);
 }
 
 /* One line. True: quit. */

@@ -125,10 +125,14 @@ queue_error()
 	is 'queue error: status' "$RC" 1
 	grep -qE '^carillon-testpmd: forward: [0-9]+ errors ended the work of a queue' "$T/error.log" ||
 		fail "queue error: no word at the end: $(tail -n 5 "$T/error.log")"
-	grep -q '^carillon-testpmd: .*stopped.*local length error.* Fix: ' "$T/error.log" ||
+	grep -q '^carillon-testpmd: .*stopped.*local length error.* Fix: .*--mbuf-size' "$T/error.log" ||
 		fail "queue error: $(tail -n 5 "$T/error.log")"
 	is 'queue error: in the report' \
 		"$(json "$T/error.json" 'r["errors_total"] > 0 and any("length" in e for e in r["errors"])')" True
+	# Buffers that nobody chose have room for what the MTU lets in.
+	crl jumbo --forward-mode=io --mtu=9000 --txpkts=9014 --tx-first --duration=0.5 --json="$T/jumbo.json"
+	good_end jumbo
+	is 'jumbo: received' "$(json "$T/jumbo.json" 'p["rx_packets"] > 32')" True
 	crl long --forward-mode=txonly --txpkts=2000 --duration=0.3
 	[ "$RC" != 0 ] || fail 'a frame longer than the MTU is not refused'
 	grep -q '^carillon-testpmd: .*2000 bytes.* Fix: ' "$T/long.log" || fail "MTU: $(tail -n 3 "$T/long.log")"

@@ -5,7 +5,7 @@
 # zero, and nothing left behind.
 # Environment besides lib.sh's: TESTPMD (the program), PLUGIN (librte_gpu_crl.so).
 . "$(dirname "$0")/../lib.sh"
-e2e_begin "$TESTPMD"
+e2e_begin dpdk-testpmd "$TESTPMD"
 export XDG_RUNTIME_DIR=$T
 EALOPT=(-l '0,1' --no-huge -m 256 --no-shconf --no-telemetry --file-prefix crl)
 
@@ -38,6 +38,25 @@ refused 'report' "cannot write $T/none/x.json" "$TESTPMD" "${EALOPT[@]}" -- --js
 refused 'report to a folder' "cannot write $T: Is a dir" "$TESTPMD" "${EALOPT[@]}" -- --json="$T"
 nic 'report to a full disk' 'cannot write /dev/full: No space' -- --duration=0.1 --json=/dev/full
 [ -c /dev/full ] || fail 'the report took the place of a device'
+
+# Each option that the installed testpmd lists is one here, or is refused by name with what to do instead.
+options()
+{
+	local word words
+
+	words=$(timeout 30 dpdk-testpmd --no-pci --no-huge -m 64 -l 0,1 --no-shconf --no-telemetry \
+		--file-prefix words -- --help 2>/dev/null </dev/null | grep -oE '^ *--[a-z][a-z0-9-]+' | sort -u)
+	[ "$(wc -l <<<"$words")" -ge 90 ] || fail "testpmd lists few options: $words"
+	for word in $words; do
+		"$TESTPMD" -- --help | grep -q -- "$word\b" && continue
+		[ $word = --port-topology ] && continue # one of its values is taken
+		out=$("$TESTPMD" -- "$word=1" 2>&1)
+		grep -qE "^carillon-testpmd: options: testpmd's $word is not an option here. Fix: ." <<<"$out" ||
+			fail "testpmd's $word: $out"
+	done
+}
+
+options
 if [ -n "${PLUGIN:-}" ]; then
 	out=$(timeout 20 "$SOFTCX" run -- "$TESTPMD" "${EALOPT[@]}" -d "$PLUGIN" --vdev=gpu_crl_host0 \
 		-- --gpu=gpu_crl_host0 --tx-first --duration=0.5 2>&1)
