@@ -109,14 +109,17 @@ SCX_FN uint32_t
 scx_rss_hash(const struct scx_dp_tir *t, const uint8_t *key, uint8_t *type)
 {
 	uint8_t in[SCX_HASH_BYTES], x = 0;
-	uint32_t n = scx_hash_input(t, key, in, type), i;
+	uint32_t n, i;
 
+	*type = 0;
+	/* What a TIR without a hash selects is not among the relevant bits, and tells nothing. */
+	if (t->hash_fn != SCX_HASH_FN_TOEPLITZ && t->hash_fn != SCX_HASH_FN_XOR8)
+		return 0;
+	n = scx_hash_input(t, key, in, type);
 	if (n == 0)
 		return 0;
 	if (t->hash_fn == SCX_HASH_FN_TOEPLITZ)
 		return scx_toeplitz(t->toeplitz_key, in, n);
-	if (t->hash_fn != SCX_HASH_FN_XOR8)
-		return 0;
 	for (i = 0; i < n; i++)
 		x ^= in[i];
 	return (uint8_t)~x;

@@ -250,6 +250,21 @@ test_xor8(void **state)
 	assert_int_equal(scx_rss_hash(&t, (const uint8_t *)h.key, &type), (uint8_t)~x);
 }
 
+/* A TIR without a hash says that nothing was hashed, whatever it selects. */
+static void
+test_none(void **state)
+{
+	struct scx_dp_tir t = {.fields = 15};
+	struct scx_headers h;
+	uint8_t frame[80], type = 0xcc;
+
+	(void)state;
+	frame_of(&v4[3], 0, frame);
+	scx_parse(&h, frame, 80);
+	assert_int_equal(scx_rss_hash(&t, (const uint8_t *)h.key, &type), 0);
+	assert_int_equal(type, 0);
+}
+
 /* Every entry of a table of 128, over four queues; then the table changes under the same flows. */
 static void
 test_table(void **state)
@@ -305,6 +320,7 @@ main(void)
 		T(test_symmetric),
 		T(test_absent),
 		T(test_xor8),
+		T(test_none),
 		T(test_table),
 	};
 
