@@ -9,8 +9,12 @@
 #include "config/limits.h"
 #include "drivers/softcx/softcx.h"
 #include "fz.h"
+#include "refhash.h"
 
-#define RULES 64u
+#define RULES  64u
+#define RQTS   2u
+#define TIRS   5u
+#define DIRECT 3u /* of them: these lead to one queue each, the others hash */
 
 struct table {
 	bool used;
@@ -42,23 +46,26 @@ struct steer {
 	struct entry entry[SCX_FTE_MAX];
 	struct rule rule[RULES];
 	uint32_t root;
+	struct ref_rqt rqt[RQTS];
+	struct ref_tir tir[TIRS];
 };
 
 struct where {
 	uint32_t dest, tirn, tag; /* dest: SCX_FLOW_* */
 };
 
-static inline bool
+FZ_BLIND static bool
 matches(const uint8_t *key, const uint8_t *mask, const uint8_t *value)
 {
+	uint8_t diff = 0;
+
 	for (uint32_t i = 0; i < 64; i++)
-		if ((key[i] & mask[i]) != value[i])
-			return false;
-	return true;
+		diff |= (uint8_t)((key[i] & mask[i]) ^ value[i]);
+	return diff == 0;
 }
 
 /* The entry of that index, or a free one. */
-static inline struct entry *
+FZ_BLIND static struct entry *
 entry_at(struct steer *m, uint32_t table, uint32_t index)
 {
 	for (uint32_t i = 0; i < SCX_FTE_MAX; i++)
@@ -70,7 +77,7 @@ entry_at(struct steer *m, uint32_t table, uint32_t index)
 	return NULL;
 }
 
-static inline struct where
+FZ_BLIND static struct where
 walk(const struct steer *m, const uint8_t *key)
 {
 	struct where w = {SCX_FLOW_DEFAULT_MISS, 0, 0};
@@ -105,7 +112,7 @@ walk(const struct steer *m, const uint8_t *key)
 	return w;
 }
 
-static inline struct where
+FZ_BLIND static struct where
 first_rule(const struct steer *m, const uint8_t *key)
 {
 	struct where w = {SCX_FLOW_DEFAULT_MISS, 0, 0};
