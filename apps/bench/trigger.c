@@ -64,15 +64,19 @@ struct trigger_path {
 	struct bn_trigger_cfg c;
 	struct bn_result sum;
 	int rc;
+	bool wanted;
+	char what[160];
 };
 
 static void
 trigger_add(struct bn_run *run, struct trigger_path *p)
 {
+	struct bn_result r = {0};
 	uint64_t *all;
-	struct bn_result r;
 
-	p->rc = p->rc ? p->rc : run->api.trigger(&p->c, &r);
+	if (p->rc != 0)
+		return; /* with the words of the first time */
+	p->rc = run->api.trigger(&p->c, &r);
 	if (p->rc != 0) {
 		snprintf(p->sum.why, sizeof(p->sum.why), "%s", r.why);
 		return;
@@ -90,16 +94,11 @@ trigger_add(struct bn_run *run, struct trigger_path *p)
 }
 
 static void
-trigger_line(struct bn_run *run, struct trigger_path *p, const char *cpus)
+trigger_line(struct bn_run *run, struct trigger_path *p)
 {
-	static const char *const path[] = {"kernel echoes, no WQE (floor)", "GPU posts",
-		"flag to a spinning lcore, which posts", "kernel ends, spinning sync, CPU posts",
-		"kernel ends, blocking sync, CPU posts",
-		"kernel launched then, spinning sync, CPU posts"};
 	bool gpu = p->c.path == BN_GPU_POST && p->c.rings_in_gpu;
-	char what[160];
 	struct bn_setting s = {
-		.what = what,
+		.what = p->what,
 		.placement = gpu ? "GPU memory" : "host memory",
 		.trigger = "UAR in host memory",
 		.nic_step = "a host thread that polls the register",
@@ -108,7 +107,6 @@ trigger_line(struct bn_run *run, struct trigger_path *p, const char *cpus)
 		.unit = "ns",
 	};
 
-	snprintf(what, sizeof(what), "trigger: %s; %s", path[p->c.path], cpus);
 	if (p->rc != 0)
 		bn_failed(run, &s, &p->sum, p->rc);
 	else
@@ -127,9 +125,18 @@ trigger_set(struct bn_run *run, struct bn_trigger_cfg c, const char *cpus)
 		{BN_GPU_POST, BN_SYSTEM, true}, {BN_GPU_POST, BN_GPU, true},
 		{BN_LCORE, BN_SYSTEM, false}, {BN_SPIN_SYNC, BN_SYSTEM, false},
 		{BN_BLOCK_SYNC, BN_SYSTEM, false}, {BN_LAUNCH, BN_SYSTEM, false}};
+	static const char *const name[] = {"kernel echoes, no WQE (floor)", "GPU posts",
+		"flag to a spinning lcore, which posts", "kernel ends, spinning sync, CPU posts",
+		"kernel ends, blocking sync, CPU posts",
+		"kernel launched then, spinning sync, CPU posts"};
 	struct trigger_path p[8] = {{.rc = 0}};
 	double p50[8] = {0};
 
+	for (uint32_t i = 0; i < 8u; i++) {
+		snprintf(
+			p[i].what, sizeof(p[i].what), "trigger: %s; %s", name[paths[i].path], cpus);
+		p[i].wanted = (run->api.gpu || !paths[i].rings_in_gpu) && bn_wanted(run, p[i].what);
+	}
 	for (uint32_t pass = 0; pass < PASSES; pass++)
 		for (uint32_t i = 0; i < 8u; i++) {
 			p[i].c = c;
@@ -138,7 +145,7 @@ trigger_set(struct bn_run *run, struct bn_trigger_cfg c, const char *cpus)
 			p[i].c.rings_in_gpu = paths[i].rings_in_gpu;
 			p[i].c.rounds =
 				c.rounds / (p[i].c.path >= BN_SPIN_SYNC ? 5u : 1u) / PASSES + 10u;
-			if (run->api.gpu || !paths[i].rings_in_gpu)
+			if (p[i].wanted)
 				trigger_add(run, &p[i]);
 		}
 	for (uint32_t i = 0; i < 8u; i++) {
@@ -146,8 +153,8 @@ trigger_set(struct bn_run *run, struct bn_trigger_cfg c, const char *cpus)
 
 		bn_quantiles(p[i].sum.sample, p[i].sum.nr_samples, 1, &q);
 		p50[i] = q.p50;
-		if (run->api.gpu || !paths[i].rings_in_gpu)
-			trigger_line(run, &p[i], cpus);
+		if (p[i].wanted)
+			trigger_line(run, &p[i]);
 	}
 	if (p50[2] > 0 && p50[4] > 0)
 		bn_note(run,
@@ -173,6 +180,8 @@ break_even(struct bn_run *run, struct bn_trigger_cfg c)
 	struct bn_result r;
 	int rc;
 
+	if (!bn_wanted(run, s.what))
+		return;
 	c.path = BN_LCORE_RATE;
 	c.rounds = 32000;
 	rc = run->api.trigger(&c, &r);

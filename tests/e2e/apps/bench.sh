@@ -65,6 +65,8 @@ for name in sys.argv[1:]:
             if not str(line.get(key, '')):
                 print('%s: a line without %s: %s' % (name, key, line)); bad = 1
         if 'missing' in line:
+            if not line['missing'].isprintable() or len(line['missing']) < 10:
+                print('%s: not measured, and not why: %s' % (name, line)); bad = 1
             continue
         measured += 1
         if line['lost'] or line['torn'] or line['done'] <= 0:
@@ -81,13 +83,18 @@ grep -q '"torn":[1-9]' "$tmp/torn.json" || fail "a torn WQE was not counted"
 expect 1 post --on host --quick --only 'no line has this'
 expect 1 post --on host --quick --only 'single: ours' --json "$tmp/none/x.json"
 expect 1 plot "$tmp/none.json" "$tmp/x.svg"
-expect 2 post --on moon
-expect 2 post --rounds 0
+expect 0 trigger --on host --quick --rounds 40 --only 'spinning lcore'
+grep -q '^1 lines' "$tmp/out" || fail "trigger --only: $(tail -n 1 "$tmp/out")"
+for words in 'post --on moon' 'post --rounds 0' 'post --samples 0' 'loopback --sizes 64,x'; do
+	expect 2 $words
+	grep -q "is no value for $(grep -oE -- '--[a-z]+' <<<"$words")\$" "$tmp/out" || fail "$words: $(cat "$tmp/out")"
+done
 expect 2 post --plot "$tmp/x.pdf"
 expect 2 loopback --sizes 63
 expect 2 loopback --queues 1,,2
 expect 2 loopback --seconds 0
 expect 2 nonsense
+grep -q "no bench 'nonsense'" "$tmp/out" || fail 'a bench that there is not is not named'
 expect 2
 expect 0 --help
 grep -q 'exit status' <(tr 'E' 'e' <"$tmp/out") || fail "--help does not name the exit statuses"
