@@ -79,7 +79,7 @@ number(struct argp_state *state, const char *what, const char *text, uint64_t mi
 
 	errno = 0;
 	v = strtoull(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || v < min || v > max)
+	if (errno || *text < '0' || *text > '9' || *end || v < min || v > max)
 		argp_failure(state, EXIT_FAILURE, 0,
 			"--%s wants a number from %llu to %llu, not '%s'", what,
 			(unsigned long long)min, (unsigned long long)max, text);

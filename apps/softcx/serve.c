@@ -72,7 +72,7 @@ number(const char *text, uint64_t max, uint64_t *value)
 
 	errno = 0;
 	*value = strtoull(text, &end, 10);
-	return errno != 0 || end == text || *end != '\0' || *text == '-' || *value > max;
+	return errno != 0 || *text < '0' || *text > '9' || *end != '\0' || *value > max;
 }
 
 static error_t

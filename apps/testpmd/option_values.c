@@ -6,6 +6,7 @@
 #include "option_values.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #define FRAME_BYTES_MIN 42u   /* Ethernet, IPv4 and UDP headers */
 #define FRAME_BYTES_MAX 9600u /* the largest frame a ConnectX port takes */
 #define DEPTH_MAX	32768u
+#define MAC_CHARS	"0123456789abcdefABCDEF:"
 
 int
 crl_tp_bad(struct crl_err *err, const char *fix, const char *cause, ...)
@@ -43,8 +45,7 @@ crl_tp_number(struct crl_err *err, const char *name, const char *text, unsigned 
 	snprintf(fix, sizeof(fix), "give a number from %llu to %llu", min, max);
 	errno = 0;
 	v = strtoull(text, &end, 10);
-	if (errno != 0 || end == text || *end != '\0' || strchr(text, '-') != NULL || v < min ||
-		v > max)
+	if (errno != 0 || *text < '0' || *text > '9' || *end != '\0' || v < min || v > max)
 		return crl_tp_bad(err, fix, "--%s=%s is out of range", name, text);
 	*out = (uint32_t)v;
 	return 0;
@@ -117,17 +118,22 @@ crl_tp_tx_ip(struct crl_err *err, const char *text, struct crl_tp_options *o)
 int
 crl_tp_tx_udp(struct crl_err *err, const char *text, struct crl_tp_options *o)
 {
-	unsigned int src, dst;
-	char extra;
-	int n = sscanf(text, "%u,%u%c", &src, &dst, &extra);
+	const char *whole = text;
+	unsigned long src, dst;
+	char *end;
 
-	if (n == 1 && sscanf(text, "%u%c", &src, &extra) == 1)
-		dst = src;
-	else if (n != 2)
+	errno = 0;
+	src = dst = strtoul(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && *end == ',') {
+		text = end + 1;
+		dst = strtoul(text, &end, 10);
+	}
+	if (*text < '0' || *text > '9' || *end != '\0')
 		return crl_tp_bad(err, "give one port or two, as --tx-udp=9,9",
-			"--tx-udp=%s is not understood", text);
-	if (src > UINT16_MAX || dst > UINT16_MAX)
-		return crl_tp_bad(err, "ports go up to 65535", "--tx-udp=%s is out of range", text);
+			"--tx-udp=%s is not understood", whole);
+	if (errno != 0 || src > UINT16_MAX || dst > UINT16_MAX)
+		return crl_tp_bad(
+			err, "ports go up to 65535", "--tx-udp=%s is out of range", whole);
 	o->engine_opts.src_port = (uint16_t)src;
 	o->engine_opts.dst_port = (uint16_t)dst;
 	return 0;
@@ -136,15 +142,19 @@ crl_tp_tx_udp(struct crl_err *err, const char *text, struct crl_tp_options *o)
 int
 crl_tp_eth_peer(struct crl_err *err, const char *text, struct crl_tp_options *o)
 {
-	unsigned int port, m[6];
-	char extra;
+	size_t len = strspn(text, "0123456789"); /* of the port */
+	unsigned int m[6];
+	int n = 0;
 
-	if (sscanf(text, "%u,%x:%x:%x:%x:%x:%x%c", &port, &m[0], &m[1], &m[2], &m[3], &m[4], &m[5],
-		    &extra) != 7 ||
-		(m[0] | m[1] | m[2] | m[3] | m[4] | m[5]) > 0xff)
+	/* Two digits at most for each: a longer number would be cut down to one that fits. */
+	if (*text < '0' || *text > '9' || text[len] != ',' ||
+		text[len + 1 + strspn(text + len + 1, MAC_CHARS)] != '\0' ||
+		sscanf(text + len, ",%2x:%2x:%2x:%2x:%2x:%2x%n", &m[0], &m[1], &m[2], &m[3],
+			&m[4], &m[5], &n) != 6 ||
+		text[len + (size_t)n] != '\0')
 		return crl_tp_bad(err, "give a port and a MAC, as --eth-peer=0,02:00:00:00:00:01",
 			"--eth-peer=%s is not understood", text);
-	if (port != 0)
+	if (strspn(text, "0") != len)
 		return crl_tp_bad(err, "give --eth-peer=0,MAC, and to send to another run another",
 			"--eth-peer=%s: one peer serves all ports, and it is number 0", text);
 	for (int i = 0; i < 6; i++)
@@ -159,7 +169,7 @@ crl_tp_portmask(struct crl_err *err, const char *text, struct crl_tp_options *o)
 
 	errno = 0;
 	o->portmask = strtoull(text, &end, 16);
-	if (errno != 0 || end == text || *end != '\0' || o->portmask == 0)
+	if (errno != 0 || !isxdigit((unsigned char)*text) || *end != '\0' || o->portmask == 0)
 		return crl_tp_bad(err,
 			"give a hexadecimal mask with a bit a device, as --portmask=0x1",
 			"--portmask=%s chooses no device", text);
