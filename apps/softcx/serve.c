@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #include "../../drivers/softcx/fault.h"
 #include "../../drivers/softcx/front/conf.h"
@@ -79,6 +82,7 @@ static error_t
 parse(int key, char *arg, struct argp_state *state)
 {
 	struct serve *s = state->input;
+	static const uint8_t no_mac[6];
 	char err[ERR_BYTES];
 	uint64_t n;
 
@@ -107,8 +111,12 @@ parse(int key, char *arg, struct argp_state *state)
 		s->cfg.faults = &s->faults;
 		return 0;
 	case OPT_MAC:
-		if (scx_conf_mac(arg, s->cfg.mac) != 0)
-			argp_error(state, "--mac wants six bytes, not '%s'", arg);
+		if (scx_conf_mac(arg, s->cfg.mac) != 0 || (s->cfg.mac[0] & 1) ||
+			memcmp(s->cfg.mac, no_mac, sizeof(no_mac)) == 0)
+			argp_error(state,
+				"--mac wants the six bytes of one station, such as "
+				"02:5c:78:00:00:00, not '%s'",
+				arg);
 		return 0;
 	case OPT_MTU:
 		if (number(arg, SCX_MTU_MAX, &n) || n < SCX_MTU_MIN)
@@ -123,7 +131,7 @@ parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no argument '%s' is known", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (s->socket == NULL)
+		if (s->socket == NULL || *s->socket == '\0')
 			argp_error(state, "--socket is missing");
 		return 0;
 	}
@@ -164,6 +172,28 @@ open_wire(struct serve *s, char *err)
 	return rc;
 }
 
+/* Who has the name: another server, one that was killed, or something else. */
+static void
+say_taken(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct stat st;
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	if (lstat(path, &st) != 0 || !S_ISSOCK(st.st_mode))
+		run_say("%s: that is there already, and it is no socket: give another name", path);
+	else if (sock >= 0 && connect(sock, (struct sockaddr *)&a, sizeof(a)) != 0 &&
+		 errno == ECONNREFUSED)
+		run_say("%s: a socket that nobody serves, left by a server that was killed: "
+			"rm %s",
+			path, path);
+	else
+		run_say("%s: another server has it: end that, or give another name", path);
+	if (sock >= 0)
+		close(sock);
+}
+
 int
 cmd_serve(int argc, char **argv)
 {
@@ -172,6 +202,7 @@ cmd_serve(int argc, char **argv)
 	struct serve s = {.cfg = {.profile = "cx6dx", .name = "mlx5_pci", .mtu = 1500}};
 	const uint8_t mac[6] = {0x02, 0x5c, 0x78, 0, 0, 0};
 	const struct sigaction act = {.sa_handler = on_signal};
+	static char name[] = "softcx serve";
 	char err[ERR_BYTES] = "";
 	int rc;
 
@@ -179,6 +210,7 @@ cmd_serve(int argc, char **argv)
 	if (getrandom(&s.cfg.seed, sizeof(s.cfg.seed), 0) != (ssize_t)sizeof(s.cfg.seed))
 		s.cfg.seed = 1;
 	argp_err_exit_status = RUN_EXIT_USAGE;
+	argv[0] = name;
 	argp_parse(&argp, argc, argv, 0, NULL, &s);
 	if (s.log != NULL && (rc = scx_log_open(s.log)) != 0) {
 		run_say("%s: %s", s.log, strerror(-rc));
@@ -192,7 +224,9 @@ cmd_serve(int argc, char **argv)
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	rc = scx_serve(&s.cfg, s.socket, &stop);
-	if (rc != 0)
+	if (rc == -EADDRINUSE)
+		say_taken(s.socket);
+	else if (rc != 0)
 		run_say("%s: %s", s.socket, strerror(-rc));
 	if (scx_log_lost())
 		run_say("log or capture is not whole: see above");

@@ -139,11 +139,13 @@ cmd_vfio(int argc, char **argv)
 	static struct run run = {.conf = {.profile = "cx6dx",
 					 .nr_ports = 1,
 					 .port = {{.mac = {0x02, 0x5c, 0x78}, .mtu = 1500}}}};
+	static char name[] = "softcx vfio";
 	int rc;
 
 	if (getrandom(&run.conf.seed, sizeof(run.conf.seed), 0) != (ssize_t)sizeof(run.conf.seed))
 		run.conf.seed = 1;
 	argp_err_exit_status = RUN_EXIT_USAGE;
+	argv[0] = name;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
 	rc = run_find_program(&run);
 	if (rc == 0)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# softcx run, wrongly asked: one line that names the cause, a non-zero status, and nothing left behind.
-# Rightly asked: the program's arguments, status and signals are its own.
+# softcx run (and serve, at the end), wrongly asked: one line that names the cause, a non-zero status,
+# and nothing left behind. Rightly asked: the program's arguments, status and signals are its own.
 . "$(dirname "$0")/lib.sh"
 e2e_begin ibv_devinfo dpdk-testpmd gcc cp setcap
 
@@ -24,6 +24,9 @@ wrong 64 'nosuchoption' "$SOFTCX" run --nosuchoption -- true
 wrong 64 'no program' "$SOFTCX" run
 wrong 64 'no program' "$SOFTCX" run --
 for n in 0 9 many -1 ''; do
+	wrong 64 "ports wants a number from 1 to 8" "$SOFTCX" run --ports "$n" -- true
+done
+for n in ' 1' +1 ' -18446744073709551615'; do # which strtoull takes, the last for 1
 	wrong 64 "ports wants a number from 1 to 8" "$SOFTCX" run --ports "$n" -- true
 done
 wrong 64 "no profile 'cx99'" "$SOFTCX" run --profile cx99 -- true
@@ -103,16 +106,40 @@ while [ "${n:-0}" = 0 ]; do sleep 0.05; done
 sleep 0.3
 exit "$n"
 C
+: >"$T/out" # what was there before has the word as well
 "$SOFTCX" run -- bash "$T/catcher" >"$T/out" 2>"$T/err" &
 PID=$!
 up()
 {
-	grep -q up "$T/out"
+	grep -qx up "$T/out"
 }
 wait_for 10 up || fail "the program did not start"
 kill -TERM "$PID"
 wait "$PID"
 is "signals caught" $? 1
+
+# softcx serve: the socket's name is none, another's, a dead server's; and what it removes is its own.
+wrong 64 'softcx serve: --socket is missing' "$SOFTCX" serve --socket ''
+wrong 64 'wants the six bytes of one station' "$SOFTCX" serve --socket "$T/s" --mac 01:00:5e:00:00:01
+wrong 64 'seed wants a number' "$SOFTCX" serve --socket "$T/s" --seed ' -1'
+wrong 1 "it is no socket: give another name" "$SOFTCX" serve --socket "$T/out"
+"$SOFTCX" serve --socket "$T/s" --log "$T/log" &
+PID=$!
+wait_for 5 [ -S "$T/s" ] || fail 'no socket'
+wrong 1 'another server has it' "$SOFTCX" serve --socket "$T/s"
+kill -KILL $PID
+wait $PID 2>/dev/null
+wrong 1 "left by a server that was killed: rm $T/s" "$SOFTCX" serve --socket "$T/s"
+rm "$T/s"
+"$SOFTCX" serve --socket "$T/s" --log "$T/log" &
+PID=$!
+wait_for 5 [ -S "$T/s" ] || fail 'no socket'
+rm "$T/s"
+echo mine >"$T/s"
+kill -TERM $PID
+wait $PID
+is 'status of serve' $? 0
+is 'the file that took the name of the socket' "$(cat "$T/s")" mine
 
 [ -z "$(ls /sys/class/net | grep -v '^lo$')" ] || fail "netdevs left: $(ls /sys/class/net)"
 ! grep -q softcx /proc/self/mountinfo || fail "mounts left"

@@ -75,6 +75,7 @@ struct pci_dev {
 	uint8_t *in, *out; /* mailboxes of the command that runs */
 	bool own_uar;
 	uint64_t starting_until; /* ns: the firmware says so long that it is initializing */
+	const volatile int *stop; /* whoever serves is to end; NULL: nobody says so */
 	uint32_t waiting;	 /* bar_memory.c */
 	uint64_t waiting_since, health_at;
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -22,33 +23,51 @@
 #define BUSY_TURNS    64 /* without work before the loop waits */
 #define ACCEPT_MS     100
 #define MESSAGES_MAX  65536 /* without a step of the data path */
-#define CLIENT_WAIT_S 10 /* for the rest of a message, or for room for an answer */
+#define TURN_US	      100000 /* in a call that waits: then vfio_user.c looks at stop */
 
+/* The socket's file, as it was made: what bears its name later may be somebody else's. */
 static int
-listen_at(const char *path, int *sock)
+listen_at(const char *path, int *sock, struct stat *made)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int s, rc;
 
 	if (strlen(path) >= sizeof(a.sun_path))
 		return -ENAMETOOLONG;
+	if (*path == '\0') /* which Linux would take, and choose a name that nobody knows */
+		return -ENOENT;
 	memcpy(a.sun_path, path, strlen(path));
 	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s < 0)
 		return -errno;
-	if (bind(s, (struct sockaddr *)&a, sizeof(a)) != 0 || listen(s, 1) != 0) {
+	if (bind(s, (struct sockaddr *)&a, sizeof(a)) != 0) {
 		rc = -errno;
 		close(s);
+		return rc;
+	}
+	if (lstat(path, made) != 0 || listen(s, 1) != 0) {
+		rc = -errno;
+		close(s);
+		unlink(path);
 		return rc;
 	}
 	*sock = s;
 	return 0;
 }
 
+static void
+remove_own(const char *path, const struct stat *made)
+{
+	struct stat now;
+
+	if (lstat(path, &now) == 0 && now.st_dev == made->st_dev && now.st_ino == made->st_ino)
+		unlink(path);
+}
+
 static int
 accept_one(int listener, const volatile int *stop)
 {
-	const struct timeval wait = {.tv_sec = CLIENT_WAIT_S};
+	const struct timeval wait = {.tv_usec = TURN_US};
 
 	while (!*stop) { /* forever: until there is a client, or stop */
 		struct pollfd p = {.fd = listener, .events = POLLIN};
@@ -95,7 +114,10 @@ serve_client(struct pci_dev *d, int s, const volatile int *stop)
 		else
 			idle++;
 	}
-	if (rc != 0 && rc != -ECONNRESET)
+	if (rc == -ETIMEDOUT)
+		scx_log(d->cfg.name, "the client goes: half a message for 10 s, or an answer that "
+				     "it does not take");
+	else if (rc != 0 && rc != -ECONNRESET && rc != -ECANCELED)
 		scx_log(d->cfg.name, "the client goes: %s", strerror(-rc));
 }
 
@@ -104,15 +126,17 @@ scx_serve(const struct scx_nic_cfg *cfg, const char *socket_path, const volatile
 {
 	struct pci_dev *d = calloc(1, sizeof(*d));
 	int listener = -1, s, rc = -ENOMEM;
+	struct stat made;
 
 	if (d == NULL)
 		goto no_device;
-	rc = listen_at(socket_path, &listener);
+	rc = listen_at(socket_path, &listener, &made);
 	if (rc != 0)
 		goto no_device;
 	rc = pci_dev_init(d, cfg, NULL);
 	if (rc != 0)
 		goto no_device;
+	d->stop = stop;
 	scx_log(cfg->name, "serves vfio-user at %s", socket_path);
 	while (rc == 0 && (s = accept_one(listener, stop)) >= 0) {
 		serve_client(d, s, stop);
@@ -131,7 +155,7 @@ no_device:
 out:
 	if (listener >= 0) {
 		close(listener);
-		unlink(socket_path);
+		remove_own(socket_path, &made);
 	}
 	free(d);
 	return rc;

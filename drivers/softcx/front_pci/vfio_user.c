@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../log.h"
@@ -35,9 +36,11 @@ enum { IRQ_EVENTFD = 1, IRQ_NORESIZE = 8 };
 enum { SET_DATA_NONE = 1, SET_DATA_BOOL = 2, SET_DATA_EVENTFD = 4, SET_TRIGGER = 32 };
 enum { MAP_READ = 1, MAP_WRITE = 2, UNMAP_ALL = 2 };
 #define VERSION_MINOR 1u
+#define CLIENT_WAIT_S 10u /* for the whole of a message, and for room for its answer */
 #define FDS_MAX	      8u    /* in one message */
 #define TRANSFER_MAX  4096u /* bytes of one region access */
 #define BODY_MAX      8192u
+#define LATE(err)     ((err) == EINTR || (err) == EAGAIN)
 #define CAPABILITIES  "{\"capabilities\":{\"max_msg_fds\":%u,\"max_data_xfer_size\":%u}}"
 
 struct header {
@@ -259,26 +262,57 @@ dispatch(struct pci_dev *d, struct message *m)
 	return -EOPNOTSUPP;
 }
 
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * How long a client may take: it can stop in the middle of a message, or send a byte now and then.
+ * The socket's own time limit (serve.c) is short, so that there is a look at the clock and at stop.
+ */
+struct patience {
+	const volatile int *stop;
+	uint64_t until_ns;
+};
+
 static int
-read_all(int sock, void *to, size_t n)
+still(const struct patience *p)
+{
+	if (p->stop != NULL && *p->stop)
+		return -ECANCELED;
+	return now_ns() < p->until_ns ? 0 : -ETIMEDOUT;
+}
+
+static int
+read_all(int sock, void *to, size_t n, const struct patience *wait)
 {
 	uint8_t *p = to;
 
 	while (n > 0) {
 		ssize_t got = recv(sock, p, n, 0);
+		int rc = still(wait);
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got == 0 ? -ECONNRESET : -errno;
-		p += got;
-		n -= (size_t)got;
+		if (got == 0)
+			return -ECONNRESET;
+		if (got < 0 && !LATE(errno))
+			return -errno;
+		if (got > 0) {
+			p += got;
+			n -= (size_t)got;
+		}
+		if (n > 0 && rc != 0)
+			return rc;
 	}
 	return 0;
 }
 
 static int
-read_header(int sock, struct message *m)
+read_header(int sock, struct message *m, const struct patience *wait)
 {
 	union {
 		struct cmsghdr align;
@@ -305,27 +339,38 @@ read_header(int sock, struct message *m)
 	}
 	if (hdr.msg_flags & MSG_CTRUNC)
 		return -EPROTO;
-	return read_all(sock, (uint8_t *)&m->h + got, sizeof(m->h) - (size_t)got);
+	return read_all(sock, (uint8_t *)&m->h + got, sizeof(m->h) - (size_t)got, wait);
 }
 
 static int
-reply(int sock, const struct message *m, int rc)
+reply(int sock, const struct message *m, int rc, const struct patience *wait)
 {
 	struct header h = {.id = m->h.id,
 		.cmd = m->h.cmd,
 		.size = (uint32_t)sizeof(h) + (rc == 0 ? m->nr_out : 0),
 		.flags = FLAG_REPLY | (rc != 0 ? FLAG_ERROR : 0),
 		.error = (uint32_t)-rc};
-	struct iovec iov[2] = {{&h, sizeof(h)}, {(void *)(uintptr_t)m->out, h.size - sizeof(h)}};
-	struct msghdr hdr = {.msg_iov = iov, .msg_iovlen = 2};
-	ssize_t sent;
+	uint8_t whole[sizeof(h) + sizeof(m->out)], *p = whole;
+	size_t left = h.size;
 
 	if (m->h.flags & FLAG_NO_REPLY)
 		return 0;
-	do
-		sent = sendmsg(sock, &hdr, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)h.size ? 0 : sent < 0 ? -errno : -EPIPE;
+	memcpy(whole, &h, sizeof(h));
+	memcpy(whole + sizeof(h), m->out, left - sizeof(h));
+	while (left > 0) {
+		ssize_t sent = send(sock, p, left, MSG_NOSIGNAL);
+		int late = still(wait);
+
+		if (sent < 0 && !LATE(errno))
+			return -errno;
+		if (sent > 0) {
+			p += sent;
+			left -= (size_t)sent;
+		}
+		if (left > 0 && late != 0)
+			return late;
+	}
+	return 0;
 }
 
 int
@@ -333,19 +378,20 @@ pci_message(struct pci_dev *d, int sock)
 {
 	static struct message msg; /* one thread */
 	struct message *m = &msg;
+	struct patience wait = {d->stop, now_ns() + CLIENT_WAIT_S * 1000000000ull};
 	int rc;
 
 	m->nr_fds = 0;
 	m->nr_out = 0;
-	rc = read_header(sock, m);
+	rc = read_header(sock, m, &wait);
 	if (rc == 0 && (m->h.size < sizeof(m->h) || m->h.size - sizeof(m->h) > BODY_MAX))
 		rc = -EPROTO;
 	if (rc == 0) {
 		m->n = m->h.size - (uint32_t)sizeof(m->h);
-		rc = read_all(sock, m->body, m->n);
+		rc = read_all(sock, m->body, m->n, &wait);
 	}
 	if (rc == 0)
-		rc = reply(sock, m, dispatch(d, m));
+		rc = reply(sock, m, dispatch(d, m), &wait);
 	for (uint32_t i = 0; i < m->nr_fds; i++)
 		if (m->fd[i] >= 0)
 			close(m->fd[i]);

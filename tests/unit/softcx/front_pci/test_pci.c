@@ -169,6 +169,25 @@ the_next_client(void **state)
 	bring_up(c);
 }
 
+/* The server is told to end while a client keeps it waiting: it does, and lets the client go. */
+static void
+an_end_in_half_a_message(void **state)
+{
+	struct client *c = *state;
+	struct timespec from, to;
+	uint8_t b = 0;
+
+	hello(c);
+	for (int i = 0; i < 7; i++) /* of a header of 16 */
+		assert_int_equal(1, send(c->sock, &b, 1, 0));
+	usleep(50000);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	c->stop = 1;
+	assert_true(recv(c->sock, &b, 1, 0) <= 0);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	assert_in_range(to.tv_sec - from.tv_sec, 0, 4); /* not the 10 that a client may take */
+}
+
 /*
  * Doorbells that have come are all in their registers before the data path looks: it does not work
  * on one while a hundred that are as good as done grow old behind it.
@@ -214,6 +233,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(wrong_messages, setup, teardown),
 		cmocka_unit_test_setup_teardown(doorbells_do_not_age, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_next_client, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_end_in_half_a_message, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
