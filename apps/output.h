@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *output_program;
@@ -41,6 +42,31 @@ output_watch(const char *program)
 	output_program = program;
 	signal(SIGPIPE, SIG_IGN); /* an error instead, for which output_end() has words */
 	atexit(output_end);
+}
+
+/*
+ * Whether a file of that name can be made or written, without a trace: 0, or an errno. For before
+ * a long run, which would be lost if only its end found out.
+ */
+static inline int
+output_check_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder;
+	struct stat st;
+	int err = 0;
+
+	if (stat(path, &st) == 0)
+		return S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) == 0 ? 0 : errno;
+	if (errno != ENOENT || *path == '\0')
+		return errno;
+	folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	if (folder == NULL)
+		return ENOMEM;
+	if (access(folder, W_OK | X_OK) != 0)
+		err = errno;
+	free(folder);
+	return err;
 }
 
 #endif /* APPS_OUTPUT_H */

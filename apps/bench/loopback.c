@@ -10,6 +10,7 @@
  */
 #include "programs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,12 +112,12 @@ run_line(const struct bn_run *run, const struct loop *l, struct bn_counts *n, st
 	char *why, size_t bytes)
 {
 	bool gpu = !run->opt->host, io = strcmp(l->mode, "io") == 0;
-	char json[] = "/tmp/carillon-loopback-XXXXXX", line[700], scx[64], how[64], mtu[32] = "";
-	int fd = mkstemp(json);
+	char json[BN_PATH], line[700 + BN_PATH], scx[64], how[64], mtu[32] = "";
+	int fd = bn_temporary("loopback", json);
 	bool ok;
 
 	if (fd < 0) {
-		snprintf(why, bytes, "no file can be made in /tmp");
+		snprintf(why, bytes, "no file can be made in TMPDIR: %s", strerror(errno));
 		return false;
 	}
 	close(fd);
@@ -131,7 +132,7 @@ run_line(const struct bn_run *run, const struct loop *l, struct bn_counts *n, st
 	snprintf(line, sizeof(line),
 		"carillon-testpmd " BN_EAL "%s -- %s --forward-mode=%s %s"
 		" --rxq=%u --txq=%u --rxd=%u --txd=%u --mbuf-size=%u --txpkts=%u%s --duration=%g"
-		" --json=%s",
+		" --json='%s'",
 		gpu ? " --vdev=gpu_crl_cuda0" : "", gpu ? "--gpu=gpu_crl_cuda0" : "", l->mode, how,
 		l->queues / l->ports, l->queues / l->ports, l->depth, l->depth,
 		(l->size + 191u) / 64u * 64u, l->size - 4u, mtu, l->seconds, json);

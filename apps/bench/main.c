@@ -127,6 +127,14 @@ take_loopback(struct bn_options *o, int c, const char *value)
 	}
 }
 
+static bool
+is_picture(const char *file)
+{
+	size_t n = strlen(file);
+
+	return n > 4 && (!strcmp(file + n - 4, ".svg") || !strcmp(file + n - 4, ".png"));
+}
+
 /* One option. False: its value is wrong. */
 static bool
 take(struct bn_options *o, int c, const char *value)
@@ -145,8 +153,7 @@ take(struct bn_options *o, int c, const char *value)
 		return true;
 	case PLOT:
 		o->plot = value;
-		n = strlen(value);
-		return n > 4 && (!strcmp(value + n - 4, ".svg") || !strcmp(value + n - 4, ".png"));
+		return is_picture(value);
 	case ONLY:
 		o->only = value;
 		return true;
@@ -169,6 +176,16 @@ take(struct bn_options *o, int c, const char *value)
 	}
 }
 
+static bool
+can_write(const char *file)
+{
+	int err = file ? output_check_file(file) : 0;
+
+	if (err != 0)
+		fprintf(stderr, "carillon-bench: cannot write %s: %s\n", file, strerror(err));
+	return err == 0;
+}
+
 static int
 plot_file(int argc, char **argv)
 {
@@ -179,6 +196,13 @@ plot_file(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	if (!is_picture(argv[3])) {
+		fprintf(stderr, "carillon-bench: %s: a picture's name ends with .svg or .png\n",
+			argv[3]);
+		return 2;
+	}
+	if (!can_write(argv[3]))
+		return 1;
 	root = json_object_from_file(argv[2]);
 	if (!root) {
 		fprintf(stderr, "carillon-bench: %s: %s\n", argv[2], json_util_get_last_err());
@@ -195,6 +219,9 @@ run_bench(size_t which, struct bn_options *o)
 	struct bn_run run = {.opt = o};
 	char why[256] = "";
 
+	/* Now, for it would be a pity afterwards. */
+	if (!can_write(o->json) || !can_write(o->plot))
+		return 1;
 	if (benches[which].needs_api && bn_api_open(&run, why, sizeof(why)) != 0) {
 		fprintf(stderr,
 			"carillon-bench: %s; --on host runs the same code in host threads\n", why);

@@ -5,6 +5,7 @@
  */
 #include "bench.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,21 +23,48 @@ static const char *
 text(struct json_object *line, const char *key)
 {
 	struct json_object *v;
+	const char *s = json_object_object_get_ex(line, key, &v) ? json_object_get_string(v) : NULL;
 
-	return json_object_object_get_ex(line, key, &v) ? json_object_get_string(v) : "";
+	return s ? s : "";
 }
 
-/* A name in gnuplot's double quotes. */
+/* A cell of gnuplot's data: what would end it is a blank, and so is what would lower a letter. */
+static void
+cell(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++)
+		fputc(*s == '"' || *s == '\\' || *s == '_' || iscntrl((unsigned char)*s) ? ' ' : *s,
+			f);
+	fputc('"', f);
+}
+
+/* A word of a command. In double quotes gnuplot would give what stands in `` to a shell. */
 static void
 quoted(FILE *f, const char *s)
 {
-	fputc('"', f);
+	fputc('\'', f);
 	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			fputc('\\', f);
-		fputc(*s == '_' ? ' ' : *s, f);
+		if (*s == '\'')
+			fputc('\'', f);
+		fputc(*s == '\n' ? ' ' : *s, f);
 	}
-	fputc('"', f);
+	fputc('\'', f);
+}
+
+/* gnuplot is content on a full disk: a whole picture has its end. */
+static bool
+whole(const char *file)
+{
+	char end[33] = "";
+	FILE *f = fopen(file, "r");
+	size_t n = 0;
+
+	if (f && fseek(f, -32, SEEK_END) == 0)
+		n = fread(end, 1, 32, f);
+	if (f)
+		fclose(f);
+	return memmem(end, n, "</svg>", 6) || memmem(end, n, "IEND", 4);
 }
 
 static uint32_t
@@ -50,9 +78,9 @@ data(FILE *f, struct json_object *lines, bool rates)
 
 		if (rates ? field(line, "mwqe_s") <= 0 : field(line, "p50") <= 0)
 			continue;
-		quoted(f, text(line, "what"));
+		cell(f, text(line, "what"));
 		fputc(' ', f);
-		quoted(f, text(line, "fence"));
+		cell(f, text(line, "fence"));
 		fprintf(f, " %.6g %.6g\n", rates ? field(line, "mwqe_s") : field(line, "p50"),
 			rates ? field(line, "mwqe_s_best") : field(line, "p99"));
 		n++;
@@ -73,8 +101,12 @@ bn_plot(struct json_object *root, const char *file)
 	FILE *f, *g;
 	int rc;
 
-	if (!json_object_object_get_ex(root, "lines", &lines))
+	if (!json_object_object_get_ex(root, "lines", &lines) ||
+		!json_object_is_type(lines, json_type_array)) {
+		fprintf(stderr, "carillon-bench: that is no report of carillon-bench: it has no "
+				"lines to draw\n");
 		return -EINVAL;
+	}
 	f = open_memstream(&script, &bytes);
 	if (!f)
 		return -ENOMEM;
@@ -104,8 +136,12 @@ bn_plot(struct json_object *root, const char *file)
 	if (g && pclose(g) != 0)
 		rc = -EIO;
 	free(script);
-	if (rc != 0)
+	if (rc != 0) {
 		fprintf(stderr, "carillon-bench: gnuplot did not draw %s: is it installed?\n",
 			file);
+	} else if (!whole(file)) {
+		fprintf(stderr, "carillon-bench: %s is not whole: is the disk full?\n", file);
+		rc = -EIO;
+	}
 	return rc;
 }

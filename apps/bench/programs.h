@@ -24,6 +24,10 @@ struct bn_counts {
 bool bn_program(const struct bn_run *run, const char *softcx_args, const char *line, int seconds,
 	struct bn_counts *n, char *why, size_t bytes);
 
+/* A new file in TMPDIR, opened; -1 with errno. path then has its name, without a quote in it. */
+#define BN_PATH 256u
+int bn_temporary(const char *what, char path[BN_PATH]);
+
 void bn_put(struct json_object *o, const char *key, double v);
 
 #endif /* CRL_BENCH_PROGRAMS_H */

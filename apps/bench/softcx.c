@@ -6,9 +6,12 @@
 #include "programs.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The log of softcx, as far as it is of interest: a few hundred bytes a port stand at its end. */
@@ -82,13 +85,82 @@ last_words(const char *file, char *words, size_t bytes)
 		fclose(f);
 }
 
+/* A signal that ends us: the program ends first, and no other is started. */
+static volatile sig_atomic_t told, program;
+
+static void
+on_signal(int sig)
+{
+	told = sig;
+	if (program > 0)
+		kill((pid_t)program, SIGINT);
+}
+
+/* Never returns. The program goes when we do, however that happens. */
+static void
+become(const char *cmd, const char *dir, pid_t parent)
+{
+	const char *before = getenv("PATH");
+	char *path = NULL;
+
+	signal(SIGPIPE, SIG_DFL);
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+		_exit(127);
+	if (dir != NULL && (asprintf(&path, "%s:%s", dir, before ? before : "/usr/bin:/bin") < 0 ||
+				   setenv("PATH", path, 1) != 0))
+		_exit(127);
+	execl("/bin/sh", "sh", "-c", cmd, NULL);
+	_exit(127);
+}
+
+/* As system(), which is deaf to SIGINT while the program runs. */
+static int
+shell(const char *cmd, const char *dir)
+{
+	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction act = {.sa_handler = on_signal}, was[3];
+	pid_t parent = getpid(), pid;
+	int status = -1;
+
+	for (int i = 0; i < 3; i++)
+		sigaction(sigs[i], &act, &was[i]);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		for (int i = 0; i < 3; i++)
+			sigaction(sigs[i], &was[i], NULL);
+		become(cmd, dir, parent);
+	}
+	program = (sig_atomic_t)pid;
+	if (pid > 0 && told != 0)
+		kill(pid, SIGINT);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		; /* timeout(1), which is what waits, has a bound */
+	program = 0;
+	for (int i = 0; i < 3; i++)
+		sigaction(sigs[i], &was[i], NULL);
+	return status;
+}
+
+int
+bn_temporary(const char *what, char path[BN_PATH])
+{
+	const char *dir = getenv("TMPDIR");
+	int n = snprintf(path, BN_PATH, "%s/carillon-%s-XXXXXX", dir && *dir ? dir : "/tmp", what);
+
+	if (n >= (int)BN_PATH || strchr(path, '\'')) { /* it stands in quotes in a shell's line */
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return mkstemp(path);
+}
+
 bool
 bn_program(const struct bn_run *run, const char *softcx_args, const char *line, int seconds,
 	struct bn_counts *n, char *why, size_t bytes)
 {
-	const char *dir = run->opt->tools;
-	char log[] = "/tmp/carillon-bench-XXXXXX", out[sizeof(log) + 4], words[300], *cmd = NULL;
-	int fd = mkstemp(log), rc = -1;
+	char log[BN_PATH], out[BN_PATH + 4], words[300], *cmd = NULL;
+	int fd = bn_temporary("bench", log), rc = -1;
 
 	if (fd < 0) {
 		snprintf(why, bytes, "mkstemp: %s", strerror(errno));
@@ -96,15 +168,18 @@ bn_program(const struct bn_run *run, const char *softcx_args, const char *line, 
 	}
 	close(fd);
 	if (asprintf(&cmd,
-		    "PATH=%s%s\"$PATH\"; timeout -s INT -k 5 %d softcx run --log=%s %s -- %s "
-		    ">%s.out 2>&1",
-		    dir ? dir : "", dir ? ":" : "", seconds, log, softcx_args, line, log) > 0)
-		rc = system(cmd);
+		    "exec timeout -s INT -k 5 %d softcx run --log='%s' %s -- %s >'%s.out' 2>&1",
+		    seconds, log, softcx_args, line, log) > 0)
+		rc = told != 0 ? -1 : shell(cmd, run->opt->tools);
 	free(cmd);
 	snprintf(out, sizeof(out), "%s.out", log);
 	last_words(out, words, sizeof(words));
 	snprintf(
 		why, bytes, "%s (status %d of: softcx run %s -- %s)", words, rc, softcx_args, line);
+	if (told != 0) {
+		snprintf(why, bytes, "ended by signal %d", (int)told);
+		rc = -1;
+	}
 	if (rc == 0 && !read_log(log, n)) {
 		snprintf(why, bytes, "softcx's log has not the figures");
 		rc = -1;

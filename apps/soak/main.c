@@ -192,6 +192,11 @@ main(int argc, char **argv)
 	} else {
 		soak_options_parse(1, none, &soak.opt);
 	}
+	if (soak.opt.json != NULL && strcmp(soak.opt.json, "-") != 0 &&
+		(ret = output_check_file(soak.opt.json)) != 0) {
+		fprintf(stderr, "carillon-soak: --json %s: %s\n", soak.opt.json, strerror(ret));
+		return EXIT_FAILURE;
+	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);

@@ -46,6 +46,24 @@ if [ -n "${SOFTCX_DIR:-}" ]; then
 	expect 1 loopback --on host --quick --tools "$SOFTCX_DIR" --sizes 64 --queues 7919
 	grep -q 'equal shares' "$tmp/out" || fail "a number of queues that fits no ports is not told of"
 fi
+# The programs that a bench has started end with it, whatever ends it.
+for signal in TERM KILL; do
+	[ -n "${SOFTCX_DIR:-}" ] || break
+	mark=9.$((10000 + RANDOM))
+	TMPDIR=$tmp "$bench" loopback --on host --quick --tools "$SOFTCX_DIR" --seconds "$mark" >"$tmp/out" 2>&1 &
+	pid=$!
+	for _ in $(seq 100); do
+		ps -eo args= | grep -q "^[^ ]*carillon-testpmd .*=$mark" && break
+		sleep 0.1
+	done
+	kill -$signal $pid
+	wait $pid 2>/dev/null
+	for _ in $(seq 80); do
+		ps -eo args= | grep -q "[d]uration=$mark" || break
+		sleep 0.1
+	done
+	! ps -eo args= | grep "[d]uration=$mark" || fail "programs live on after SIG$signal"
+done
 expect 0 post --on host --quick --only 'shared: ours, 1 group x 2 threads, batch 32' \
 	--json "$tmp/shared.json"
 
@@ -83,6 +101,26 @@ grep -q '"torn":[1-9]' "$tmp/torn.json" || fail "a torn WQE was not counted"
 expect 1 post --on host --quick --only 'no line has this'
 expect 1 post --on host --quick --only 'single: ours' --json "$tmp/none/x.json"
 expect 1 plot "$tmp/none.json" "$tmp/x.svg"
+! grep -q 'p50' "$tmp/out" || fail "measured before it found that the report cannot be written"
+expect 1 post --on host --quick --plot "$tmp/none/x.svg"
+grep -q 'cannot write' "$tmp/out" || fail "a picture that cannot be written is found out at the end"
+
+# What plot is given may be anything: it says so, and carries nothing of it out.
+for json in '{}' '[]' '{"lines":1}' '{"lines":{}}' '{"lines":[1,null,[]]}' '{"lines":[{}]}' '{"lines":'; do
+	printf '%s' "$json" >"$tmp/odd.json"
+	expect 1 plot "$tmp/odd.json" "$tmp/x.svg"
+	[ -s "$tmp/out" ] || fail "plot of $json says nothing"
+done
+ran=$tmp/ran
+printf '{"lines":[{"what":null,"fence":"`touch %s`\\nEOD\\n!touch %s\\n","p50":1,"p99":2}],"bench":"`touch %s`"}' \
+	"$ran" "$ran" "$ran" >"$tmp/odd.json"
+expect 0 plot "$tmp/odd.json" "$tmp/a_b'\`touch ran\`.svg"
+[ -s "$tmp/a_b'\`touch ran\`.svg" ] || fail "the picture has another name: $(ls "$tmp")"
+[ ! -e "$ran" ] && [ ! -e ran ] || fail 'plot ran a command that stood in the report'
+expect 2 plot "$tmp/rate.json" "$tmp/x.pdf"
+ln -s /dev/full "$tmp/full.svg"
+expect 1 plot "$tmp/rate.json" "$tmp/full.svg"
+grep -q 'not whole' "$tmp/out" || fail "a picture on a full disk is taken for one"
 expect 0 trigger --on host --quick --rounds 40 --only 'spinning lcore'
 grep -q '^1 lines' "$tmp/out" || fail "trigger --only: $(tail -n 1 "$tmp/out")"
 for words in 'post --on moon' 'post --rounds 0' 'post --samples 0' 'loopback --sizes 64,x'; do
