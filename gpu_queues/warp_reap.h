@@ -205,8 +205,9 @@ crl_warp_reap(const struct crl_warp *w, struct crl_stream *s, const struct crl_w
 {
 	struct crl_sq *sq = s->tx ? &s->tx->sq : NULL;
 	CRL_LANE(uint64_t, index);
+	CRL_LANE(uint64_t, end);
 	CRL_LANE(uint32_t, good);
-	uint64_t last, done;
+	uint64_t done;
 	uint32_t mask;
 
 	if (!sq || seen->tx == 0)
@@ -215,9 +216,12 @@ crl_warp_reap(const struct crl_warp *w, struct crl_stream *s, const struct crl_w
 	{
 		uint32_t tail = seen->tail[CRL_AT(lane)];
 		uint64_t i = crl_index_from16(sq->completed, crl_tail_counter(tail));
+		/* for an index in the middle of a WQE the table has what an earlier lap left */
+		uint64_t e = lane < seen->tx ? sq->end[crl_ring_slot(i, sq->log_depth)] : 0;
 
 		index[CRL_AT(lane)] = i;
-		good[CRL_AT(lane)] = lane < seen->tx && i < sq->rung &&
+		end[CRL_AT(lane)] = e;
+		good[CRL_AT(lane)] = i < sq->rung && e > i && e <= sq->rung &&
 				     crl_cqe_opcode(crl_tail_op_own(tail)) == CRL_CQE_REQ;
 	}
 	mask = crl_warp_ballot(good);
@@ -228,7 +232,6 @@ crl_warp_reap(const struct crl_warp *w, struct crl_stream *s, const struct crl_w
 		good[CRL_AT(lane)] = lane < seen->tx && lane != 0 && before >= index[CRL_AT(lane)];
 	}
 	mask = crl_warp_ballot(good) != 0 ? 0 : mask;
-	last = crl_warp_get64(index, seen->tx - 1u);
 	if ((sq->cq.flags & CRL_CQ_COLLAPSED) || mask != crl_lanes_below(seen->tx)) {
 		crl_warp_sync();
 		if (crl_warp_first())
@@ -236,7 +239,7 @@ crl_warp_reap(const struct crl_warp *w, struct crl_stream *s, const struct crl_w
 		crl_warp_sync();
 		return sq->state == CRL_QS_READY ? crl_warp_take_sent(w, s) : 0;
 	}
-	done = sq->end[crl_ring_slot(last, sq->log_depth)];
+	done = crl_warp_get64(end, seen->tx - 1u);
 	crl_warp_sync();
 	if (crl_warp_first()) {
 		sq->completed = done;

@@ -305,6 +305,7 @@ enum {
 	UNKNOWN, /* another opcode */
 	AGAIN,	 /* the same WQE once more */
 	FUTURE,	 /* a WQE that was never rung for */
+	MIDDLE,	 /* the second WQEBB of one */
 	GOOD,
 };
 
@@ -326,6 +327,9 @@ write_cqes(struct sent *c)
 	c->bad = c->how != GOOD && c->cqes != 0 ? book_below(c->cqes) : c->cqes;
 	if (c->how == AGAIN && c->bad == 0)
 		c->bad = c->cqes;
+	if (c->how == MIDDLE && c->bad != c->cqes &&
+		c->h.end[c->which[c->bad]] - begins(c, c->which[c->bad]) < 2u)
+		c->bad = c->cqes;
 	for (k = 0; k < c->cqes; k++) {
 		uint64_t w = begins(c, c->which[k]);
 		uint32_t opcode = CRL_CQE_REQ;
@@ -333,6 +337,7 @@ write_cqes(struct sent *c)
 		if (k == c->bad) {
 			w = c->how == AGAIN ? begins(c, c->which[k - 1u]) : w;
 			w = c->how == FUTURE ? n.q.sq.rung : w;
+			w += c->how == MIDDLE;
 			opcode = c->how == ERROR ? CRL_CQE_REQ_ERR : opcode;
 			opcode = c->how == UNKNOWN ? CRL_CQE_RESP_SEND : opcode;
 		}
