@@ -56,11 +56,12 @@ void crl_control_park(struct crl_watch *watch, bool park);
 bool crl_control_parked(const struct crl_watch *watch);
 
 /*
- * After the host set the failed queues up anew: NIC object reset and made ready, CQ memory filled,
- * records zero. The engine then begins again with them, if it is parked as well after park(false).
+ * After the host reset the failed queues: the NIC's object to RST, the queue's own doorbell record
+ * zeroed, the object to RDY. CQ, its memory and its record are left alone, as the NIC goes on where
+ * it was in them. The engine then begins again, if it is parked as well after park(false).
  * -EAGAIN: it does not stand still yet. -EBUSY: an error has not been taken from its mailbox.
  * rearmed() and parked() both: its send queue, which had not failed, did in the meantime. Take that
- * error, set up all failed queues anew, and re-arm again.
+ * error, reset all failed queues, and re-arm again.
  */
 int crl_control_rearm(struct crl_watch *watch);
 bool crl_control_rearmed(const struct crl_watch *watch);

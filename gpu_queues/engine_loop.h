@@ -33,6 +33,7 @@ crl_stream_obey_rearm(struct crl_stream *s, uint32_t rearm)
 {
 	if (s->tx && s->tx->sq.state != CRL_QS_FAILED) {
 		crl_stream_reap(s);
+		crl_rq_refill(NULL, &s->tx->sq); /* the next sends' CQEs need the room */
 		if (!crl_stream_drained(s))
 			return;
 		if (s->tx->sq.state == CRL_QS_FAILED) {

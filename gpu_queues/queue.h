@@ -35,7 +35,7 @@ enum crl_qs {
 	CRL_QS_RESET = 0, /* indices 0, nothing told to the NIC */
 	CRL_QS_READY = 1, /* work flows */
 	CRL_QS_FAILED =
-		2, /* an error CQE was seen: touched again only after crl_sq_reset, crl_rq_reset */
+		2, /* an error CQE was seen: touched again only after crl_sq_rearm, crl_rq_rearm */
 };
 
 struct crl_cq {
@@ -188,7 +188,7 @@ crl_park_answer(uint32_t word)
 struct crl_ctl {
 	uint32_t stop;	/* host: 1 = leave the loop */
 	uint32_t park;	/* host: crl_park_next() of a wish */
-	uint32_t rearm; /* host: raised by one after failed queues were set up anew */
+	uint32_t rearm; /* host: raised by one after failed queues were reset and made ready */
 	uint32_t owned; /* host: 1 from crl_engine_start() until that run is freed */
 	uint32_t rsvd0[12];
 	uint32_t parked;    /* engine: crl_park_answer() while it stands still, else 0 */

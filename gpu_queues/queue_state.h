@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queue states: from nothing (or from an error that the host has cleared up) to a queue whose
- * engine may begin. The NIC's object must be in its own reset state or freshly made, and the CQ's
- * memory filled by crl_cq_fill(), when these run. Called by drivers/mlx5 at creation and by engines
- * at re-arm.
+ * Queue states: from nothing to a queue whose engine may begin. The NIC's objects are freshly made,
+ * and the CQ's memory is filled by crl_cq_fill(), when these run. Called by drivers/mlx5 at
+ * creation. From an error: queue_rearm.h.
  */
 #ifndef CRL_QUEUE_STATE_H
 #define CRL_QUEUE_STATE_H
@@ -18,9 +17,9 @@ crl_cq_reset(struct crl_cq *cq)
 	cq->ci_told = 0;
 }
 
-/* Constants must be set. Cookies still in flight are forgotten: take them first (crl_sq_flush). */
+/* Cookies still in flight are forgotten: take them first (crl_sq_take()). */
 CRL_FN void
-crl_sq_reset(struct crl_sq *sq)
+crl_sq_book_reset(struct crl_sq *sq)
 {
 	sq->pi = 0;
 	sq->posted = 0;
@@ -31,19 +30,32 @@ crl_sq_reset(struct crl_sq *sq)
 	sq->last = 0;
 	sq->db = 0;
 	sq->unsignalled = 0;
-	crl_cq_reset(&sq->cq);
 	sq->state = CRL_QS_READY;
+}
+
+/* Constants must be set. */
+CRL_FN void
+crl_sq_reset(struct crl_sq *sq)
+{
+	crl_cq_reset(&sq->cq);
+	crl_sq_book_reset(sq);
 }
 
 /* Indices only: the released table is filled by crl_rq_fill_released() or crl_rq_release_all(). */
 CRL_FN void
-crl_rq_reset(struct crl_rq *rq)
+crl_rq_book_reset(struct crl_rq *rq)
 {
 	rq->pi = 0;
 	rq->pi_told = 0;
 	rq->ci = 0;
-	crl_cq_reset(&rq->cq);
 	rq->state = CRL_QS_READY;
+}
+
+CRL_FN void
+crl_rq_reset(struct crl_rq *rq)
+{
+	crl_cq_reset(&rq->cq);
+	crl_rq_book_reset(rq);
 }
 
 /* All slots become the engine's; the next crl_rq_refill() hands them to the NIC. */

@@ -14,7 +14,7 @@
 #include "mem.h"
 #include "order.h"
 #include "queue.h"
-#include "queue_state.h"
+#include "queue_rearm.h"
 #include "rq_refill.h"
 
 /* Options of the engines in engines/; zero means the default that is named. */
@@ -194,16 +194,16 @@ crl_stream_drained(const struct crl_stream *s)
 	return !s->tx || s->tx->sq.ci == s->tx->sq.posted;
 }
 
-/* The host has set failed queues up anew: begin again from index 0 with them. */
+/* The host has reset the failed queues: begin again from index 0 with them, not with their CQs. */
 CRL_FN void
 crl_stream_rearm(struct crl_stream *s)
 {
 	if (s->tx && s->tx->sq.state == CRL_QS_FAILED) {
 		crl_stream_take_all(s);
-		crl_sq_reset(&s->tx->sq);
+		crl_sq_rearm(&s->tx->sq);
 	}
 	if (s->rx && s->rx->rq.state == CRL_QS_FAILED) {
-		crl_rq_reset(&s->rx->rq);
+		crl_rq_rearm(&s->rx->rq);
 		crl_rq_release_all(&s->rx->rq);
 	}
 }

@@ -439,18 +439,12 @@ nic_reset_send(struct nic *n)
 
 	n->resetting = true;
 	hb_host_knows(n->tx);
-	hb_host_write(sq->cq.cqe, crl_cq_ring_bytes(sq->cq.log_depth));
-	crl_cq_fill(sq->cq.cqe, sq->cq.log_depth);
 	hb_host_write(&sq->dbrec[CRL_DBREC_SND_WORD], 4);
 	sq->dbrec[CRL_DBREC_SND_WORD] = zero;
-	hb_host_write(&sq->cq.dbrec[CRL_DBREC_CQ_CI], 4);
-	sq->cq.dbrec[CRL_DBREC_CQ_CI] = zero;
-	/* The command that resets the queue tells the NIC all that the host knows. */
-	n->scq_seen = *n->scq_rec;
-	n->scq_seen.front = n->scq_seen.now = *hb_now(hb_self);
-	n->sdb_seen = n->scq_seen;
-	memset(n->scq->wrote, 0, n->scq->entries * sizeof(n->scq->wrote[0]));
-	n->sq_at = n->sq_told = n->scq_pi = 0;
+	/* The command that resets the queue tells the NIC what the host knows. The CQ goes on. */
+	n->sdb_seen = *n->sdb;
+	n->sdb_seen.front = n->sdb_seen.now = *hb_now(hb_self);
+	n->sq_at = n->sq_told = 0;
 	n->rang_seen = n->rang;
 	n->fail_at = NIC_NEVER;
 	n->failed = false;

@@ -36,8 +36,10 @@ static const struct {
 	{HB_wqe_before_record, "crl_edges_before_records", "crl_warp_tell",
 		"the compiler's copy for a turn that announces no WQE, and gives back only"},
 	{HB_reads_before_giveback, "crl_rq_refill", NULL,
-		"of a stream that drains: it read no packet since its last turn, and its failed "
-		"send queue's CQ is reset before the NIC writes it again"},
+		"of a stream that drains: it read no packet since its last turn, and the edges of "
+		"re-arm stand before the next CQE of its failed send queue"},
+	{HB_reads_before_giveback, "crl_cq_pass", "crl_sq_rearm",
+		"of a warp: its turns have given back again before the NIC, a lap later, looks"},
 	{HB_payload_before_wqe, "crl_txonly_burst", "crl_txonly_turn",
 		"of a queue that inlines: the WQE is the payload"},
 	{HB_payload_before_wqe, "crl_share_enter", "crl_share_abandon", "NOPs have no payload"},

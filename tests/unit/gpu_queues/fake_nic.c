@@ -270,3 +270,19 @@ fake_receive(struct fake_nic *n, const void *frame, uint32_t len)
 {
 	return fake_receive_flags(n, frame, len, CRL_CQE_L2_OK | CRL_CQE_L3_OK | CRL_CQE_L4_OK, 0);
 }
+
+void
+fake_reset_send(struct fake_nic *n)
+{
+	memset(n->sq_rec, 0, sizeof(n->sq_rec));
+	n->sq_at = n->sq_told = 0;
+	n->uar = n->uar_seen = 0;
+	n->fail_at = UINT64_MAX;
+}
+
+void
+fake_reset_receive(struct fake_nic *n)
+{
+	memset(n->rq_rec, 0, sizeof(n->rq_rec));
+	n->rq_at = 0;
+}

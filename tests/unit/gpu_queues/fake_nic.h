@@ -63,5 +63,8 @@ bool fake_receive_flags(
 	struct fake_nic *n, const void *frame, uint32_t len, uint8_t csum_ok, uint8_t types);
 /* A raw CQE into the receive or send CQ. */
 void fake_cqe(struct fake_nic *n, bool rx, uint8_t opcode, uint16_t counter, uint8_t syndrome);
+/* What the host does with a queue in error: RST, its record zeroed, RDY. The CQ goes on. */
+void fake_reset_send(struct fake_nic *n);
+void fake_reset_receive(struct fake_nic *n);
 
 #endif /* FAKE_NIC_H */

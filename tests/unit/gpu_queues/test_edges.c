@@ -210,7 +210,8 @@ test_loop(void **state)
 	n.q.rq.state = CRL_QS_FAILED;
 	TRACE(crl_stream_look(&s, &run), "slllKs");
 	n.ctl.rearm = 1;
-	TRACE(crl_stream_look(&s, &run), "slllQsKs");
+	book_cqe(&n.q.rq.cq, n.q.rq.cq.ci, CRL_CQE_RESP_ERR, 0);
+	TRACE(crl_stream_look(&s, &run), "slllQllGrsKs");
 	n.ctl.stop = 1;
 	TRACE(crl_stream_look(&s, &run), "slllQsGrKs");
 	assert_int_equal(s.mode, CRL_MODE_LEFT);

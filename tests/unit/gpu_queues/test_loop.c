@@ -169,13 +169,7 @@ fail_and_rearm(void **state)
 	assert_int_equal(s.txc.errors, 2);
 	turn(&s, 50);
 	assert_int_equal(s.mode, CRL_MODE_FAILED); /* nobody mended it */
-	/* The host resets the SQ, fills its CQ, zeroes the records. */
-	crl_cq_fill(n.q.sq.cq.cqe, 4);
-	memset(n.sq_rec, 0, sizeof(n.sq_rec));
-	memset(n.scq_rec, 0, sizeof(n.scq_rec));
-	n.sq_at = n.sq_told = n.scq_pi = 0;
-	n.fail_at = UINT64_MAX;
-	n.uar = n.uar_seen = 0;
+	fake_reset_send(&n);
 	n.frames = 0;
 	n.ctl.rearm++;
 	turn(&s, 2);
@@ -215,10 +209,7 @@ receive_side_fails(void **state)
 	turn(&s, 1);
 	assert_int_equal(s.mode, CRL_MODE_FAILED);
 	assert_int_equal(n.ctl.parked, crl_park_answer(n.ctl.park));
-	crl_cq_fill(n.q.rq.cq.cqe, 4);
-	memset(n.rq_rec, 0, sizeof(n.rq_rec));
-	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
-	n.rq_at = n.rcq_pi = 0;
+	fake_reset_receive(&n);
 	n.ctl.rearm++;
 	turn(&s, 2);
 	assert_true(fake_receive(&n, f, 64));
@@ -246,10 +237,7 @@ receive_only_fails(void **state)
 	assert_int_equal(s.mode, CRL_MODE_FAILED);
 	assert_int_equal(n.ctl.parked, crl_park_answer(n.ctl.park));
 	assert_int_equal(s.rxc.packets, 1);
-	crl_cq_fill(n.q.rq.cq.cqe, 4);
-	memset(n.rq_rec, 0, sizeof(n.rq_rec));
-	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
-	n.rq_at = n.rcq_pi = 0;
+	fake_reset_receive(&n);
 	n.ctl.rearm++;
 	turn(&s, 2);
 	assert_int_equal(s.mode, CRL_MODE_RUN);
@@ -279,10 +267,7 @@ rearm_waits_for_sends(void **state)
 	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
 	while (n.ctl.parked == 0)
 		turn(&s, 1);
-	crl_cq_fill(n.q.rq.cq.cqe, 4);
-	memset(n.rq_rec, 0, sizeof(n.rq_rec));
-	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
-	n.rq_at = n.rcq_pi = 0;
+	fake_reset_receive(&n);
 	n.ctl.rearm++;
 	turn(&s, 10);
 	assert_int_equal(n.ctl.rearmed, 0);
@@ -319,10 +304,7 @@ rearm_meets_error(void **state)
 	fake_cqe(&n, true, CRL_CQE_RESP_ERR, 1, CRL_SYND_WR_FLUSH);
 	while (!crl_control_parked(&w))
 		turn(&s, 1);
-	crl_cq_fill(n.q.rq.cq.cqe, 4);
-	memset(n.rq_rec, 0, sizeof(n.rq_rec));
-	memset(n.rcq_rec, 0, sizeof(n.rcq_rec));
-	n.rq_at = n.rcq_pi = 0;
+	fake_reset_receive(&n);
 	assert_int_equal(crl_control_rearm(&w), 0);
 	turn(&s, 10);
 	assert_false(crl_control_rearmed(&w) || crl_control_parked(&w));
@@ -341,12 +323,7 @@ rearm_meets_error(void **state)
 	assert_int_equal(n.q.sq.pi, 1);
 	turn(&s, 10); /* once is enough */
 	assert_true(crl_control_rearmed(&w) && crl_control_parked(&w));
-	crl_cq_fill(n.q.sq.cq.cqe, 4);
-	memset(n.sq_rec, 0, sizeof(n.sq_rec));
-	memset(n.scq_rec, 0, sizeof(n.scq_rec));
-	n.sq_at = n.sq_told = n.scq_pi = 0;
-	n.fail_at = UINT64_MAX;
-	n.uar = n.uar_seen = 0;
+	fake_reset_send(&n);
 	assert_int_equal(crl_control_rearm(&w), 0);
 	turn(&s, 2);
 	assert_int_equal(s.mode, CRL_MODE_RUN);

@@ -241,11 +241,7 @@ test_modes(void **state)
 			assert_int_equal(s.loose, 77);
 			n.q.rq.released[3] ^= 1u;
 		}
-		crl_cq_fill(n.q.sq.cq.cqe, 5);
-		memset(n.sq_rec, 0, sizeof(n.sq_rec));
-		memset(n.scq_rec, 0, sizeof(n.scq_rec));
-		n.sq_at = n.sq_told = n.scq_pi = n.uar = n.uar_seen = 0;
-		n.fail_at = UINT64_MAX;
+		fake_reset_send(&n);
 		n.ctl.rearm++;
 		crl_fwd_warp_turn(&warp, &s, &mem, judge);
 		assert_true(s.mode == CRL_MODE_RUN && s.loose == loose_there());
