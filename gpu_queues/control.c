@@ -10,9 +10,8 @@
 #include "mem.h"
 #include "order.h"
 
-/* Empties one mailbox; false: there was nothing in it. */
-static bool
-take_error(struct crl_qerror *e, struct crl_err *err)
+bool
+crl_control_take(struct crl_qerror *e, struct crl_err *err)
 {
 	struct crl_qerror copy;
 
@@ -79,7 +78,7 @@ crl_control_step(struct crl_watch *watch, uint32_t nr, uint64_t now_ns, uint64_t
 
 	for (i = 0; i < nr; i++) {
 		for (k = 0; k < CRL_WATCH_ERRORS_MAX && n < max; k++) {
-			if (!take_error(watch[i].error[k], &note[n].err))
+			if (!crl_control_take(watch[i].error[k], &note[n].err))
 				continue;
 			note[n].type = CRL_NOTE_ERROR;
 			note[n++].watch = i;

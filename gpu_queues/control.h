@@ -46,6 +46,9 @@ struct crl_note {
 int crl_control_step(struct crl_watch *watch, uint32_t nr, uint64_t now_ns, uint64_t stall_ns,
 	struct crl_note *note, int max);
 
+/* Empties one mailbox into err; false: it was empty. NULL is empty. */
+bool crl_control_take(struct crl_qerror *error, struct crl_err *err);
+
 /*
  * Ask; the engine obeys within some turns: ctl->done and parked() tell. parked(): it stands, has
  * seen the last park(), and will not go on before the next park(false) or rearm(). A failed one

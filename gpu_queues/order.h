@@ -64,6 +64,17 @@ crl_fence_load(void)
 #endif
 }
 
+/* Loads and stores before a store that hands over what they were done to. */
+CRL_FN void
+crl_fence_handover(void)
+{
+#if !defined(__CUDA_ARCH__) && defined(__aarch64__)
+	crl_fence_load(); /* a barrier of stores alone lets loads be done after the word */
+#else
+	crl_fence_store();
+#endif
+}
+
 /* Stores to memory before stores to a register; on x86-64 also out of the write-combining buffers.
  */
 CRL_FN void
@@ -160,7 +171,9 @@ crl_order_record_before_uar_gpu(void)
 CRL_FN void
 crl_order_uar_out(void)
 {
-#if !defined(__CUDA_ARCH__)
+#if !defined(__CUDA_ARCH__) && defined(__aarch64__)
+	__asm__ volatile("dsb st" ::: "memory"); /* a dmb orders it, and lets it wait */
+#elif !defined(__CUDA_ARCH__)
 	crl_fence_mmio();
 #endif
 }
@@ -313,7 +326,7 @@ CRL_FN void
 crl_order_work_before_word(void)
 {
 	CRL_TSAN_RELEASE("work_before_word");
-	crl_fence_store();
+	crl_fence_handover();
 }
 
 #endif /* CRL_ORDER_H */

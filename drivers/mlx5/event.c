@@ -11,8 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "gpu_queues/mem.h"
-#include "gpu_queues/order.h"
+#include "gpu_queues/control.h"
 #include "internal.h"
 
 #define EVENTS_STEP "subscribe to events"
@@ -235,18 +234,16 @@ next_of_device(struct crl_ctx *ctx, struct crl_event *ev)
 	return got;
 }
 
-/* Taking an error empties its mailbox, as crl_control_step() does. */
+/* As crl_control_step() takes it. */
 static int
 next_of_engine(struct crl_queue *q, unsigned side, struct crl_event *ev)
 {
-	struct crl_qerror *mailbox = &q->shared->error[side];
+	struct crl_err err;
 
-	if (crl_ld32(&mailbox->seq) == 0)
+	if (!crl_control_take(&q->shared->error[side], &err))
 		return 0;
-	crl_order_seq_before_error(); /* pairs with the engine's crl_order_error_before_seq() */
 	start_event(ev, CRL_EVENT_QUEUE_ERROR, q);
-	crl_err_from_qerror(&ev->err, mailbox);
-	crl_st32(&mailbox->seq, 0);
+	ev->err = err;
 	return 1;
 }
 

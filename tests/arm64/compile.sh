@@ -37,13 +37,17 @@ for h in "$root"/gpu_queues/*.h "$root"/gpu_queues/wire/*.h "$root"/gpu_queues/e
 done >"$tmp/all.c"
 "$cc" "${flags[@]}" -Wno-unused-function -fsyntax-only "$tmp/all.c"
 
-# A post must have its barriers: dmb oshst before the record and before the register.
+# A post must have its barriers: dmb oshst before the record and before the register, and what
+# pushes the register out. A word that hands over has the one that holds loads too.
 cat >"$tmp/post.c" <<-'EOF'
 	#include "gpu_queues/sq_doorbell.h"
 	bool post(struct crl_sq *sq);
 	bool post(struct crl_sq *sq) { return crl_sq_ring(sq); }
+	void hand(void);
+	void hand(void) { crl_order_work_before_word(); }
 EOF
 "$cc" "${flags[@]}" -Wno-unused-function -S -o "$tmp/post.s" "$tmp/post.c"
-n=$(grep -c 'dmb[[:space:]]*oshst' "$tmp/post.s")
-[ "$n" -ge 2 ] || { echo "a post has $n barriers for arm64, not two or more"; exit 1; }
-echo "a post has $n dmb oshst"
+barriers=$(awk '/^[a-z]+:/ {f = $1} $1 == "dmb" || $1 == "dsb" {print f $1, $2}' "$tmp/post.s" | paste -sd' ')
+[ "$barriers" = "post:dmb oshst post:dmb oshst post:dsb st hand:dmb osh" ] ||
+	{ echo "for arm64 the barriers are: $barriers"; exit 1; }
+echo "barriers of a post, and of a word that hands over: $barriers"

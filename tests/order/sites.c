@@ -27,7 +27,7 @@ static const struct {
 	enum hb_edge edge;
 	const char *at, *in, *why; /* in: NULL, inlined in nothing */
 } known[] = {
-	{HB_work_before_word, "take_error", "",
+	{HB_work_before_word, "crl_control_take", "",
 		"rearm, which must come before the next error of a queue, has the same edge"},
 	{HB_work_before_word, "crl_stream_obey", "",
 		"between two control words, which are not judged"},
