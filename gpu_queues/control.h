@@ -73,7 +73,9 @@ bool crl_control_rearmed(const struct crl_watch *watch);
 
 /* A copy of counters that an engine is writing, each whole. */
 void crl_stats_read(const struct crl_qstats *shared, struct crl_qstats *out);
-/* sum += a; and out = now - before, for rates. Index copies are not added but taken from a / now.
+/*
+ * sum += a; and out = now - before, for rates. Index copies are not added but taken from a / now;
+ * shortest and longest round trip are those of both, and in out those of now.
  */
 void crl_stats_add(struct crl_qstats *sum, const struct crl_qstats *a);
 void crl_stats_diff(

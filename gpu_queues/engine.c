@@ -58,9 +58,19 @@ check_side(const struct crl_queue_dev *q, uint32_t side, struct crl_err *err)
 	return 0;
 }
 
+/* The control words that a stream gets; NULL: it has none. */
+static struct crl_ctl *
+ctl_of(const struct crl_engine_cfg *cfg, const struct crl_stream_cfg *c)
+{
+	const struct crl_queue_dev *rx = cfg->engine->needs & CRL_Q_RX ? c->rx : NULL;
+
+	return c->ctl ? c->ctl : rx ? rx->ctl : c->tx ? c->tx->ctl : NULL;
+}
+
 static int
 check_shared(const struct crl_engine_cfg *cfg, uint32_t i, struct crl_err *err)
 {
+	struct crl_ctl *ctl = ctl_of(cfg, &cfg->streams[i]);
 	uint32_t k;
 
 	for (k = 0; k < i; k++) {
@@ -72,6 +82,10 @@ check_shared(const struct crl_engine_cfg *cfg, uint32_t i, struct crl_err *err)
 			return crl_err_set(err, -EBUSY, STEP, "use more queues or fewer streams",
 				"streams %u and %u send on the same queue %u", k, i,
 				cfg->streams[i].tx->index);
+		if (ctl && ctl == ctl_of(cfg, &cfg->streams[k]))
+			return crl_err_set(err, -EBUSY, STEP,
+				"give each stream control words of its own",
+				"streams %u and %u have the same control words", k, i);
 	}
 	return 0;
 }
@@ -138,6 +152,10 @@ counts_load(struct crl_stream *s)
 		(&s->rxc.packets)[i] = crl_ld64(&s->rx->stats->rx_packets + i);
 	for (i = 0; s->tx && i < sizeof(s->txc) / sizeof(uint64_t); i++)
 		(&s->txc.packets)[i] = crl_ld64(&s->tx->stats->tx_packets + i);
+	for (i = 0; s->rx && i < sizeof(s->rtt) / sizeof(uint64_t); i++)
+		(&s->rtt.count)[i] = crl_ld64(&s->rx->stats->rtt_count + i);
+	for (i = 0; s->rx && i < sizeof(s->stamp) / sizeof(uint64_t); i++)
+		(&s->stamp.torn)[i] = crl_ld64(&s->rx->stats->torn + i);
 }
 
 static int
@@ -153,7 +171,7 @@ stream_make(
 	memset(s, 0, bytes);
 	s->rx = cfg->engine->needs & CRL_Q_RX ? c->rx : NULL;
 	s->tx = cfg->engine->needs & CRL_Q_TX ? c->tx : NULL;
-	s->ctl = c->ctl ? c->ctl : s->rx ? s->rx->ctl : s->tx->ctl;
+	s->ctl = ctl_of(cfg, c);
 	s->tx_lkey = c->tx_lkey ? c->tx_lkey : s->rx ? s->rx->rq.lkey : 0;
 	s->burst = cfg->burst ? cfg->burst : 32u;
 	s->look_every = CRL_LOOK_EVERY;
@@ -337,8 +355,8 @@ crl_engine_stop_timed(struct crl_engine_run *run, uint64_t wait_ns, struct crl_s
 {
 	struct crl_stop_watch watch = {run->stream, run->nr_streams, 0, 0, crl_now_ns(), times};
 	uint64_t deadline = watch.told_ns + wait_ns;
+	int rc, lost = 0;
 	uint32_t i;
-	int rc;
 
 	memset(times, 0, sizeof(*times));
 	for (i = 0; i < run->nr_streams; i++)
@@ -346,14 +364,15 @@ crl_engine_stop_timed(struct crl_engine_run *run, uint64_t wait_ns, struct crl_s
 	/* a park that timed out: to its end first, as streams that left still have to drain */
 	if (run->leaving && crl_engine_park(run, wait_ns, err) == -ETIMEDOUT)
 		return -ETIMEDOUT;
-	if (run->out && crl_engine_resume(run, err) != 0) /* it has sends to wait for */
-		return -EIO;
-	rc = run->cuda ? run->cuda_stop(run->cuda, wait_ns, &watch, err)
+	if (run->out) /* it has sends to wait for; refused, nothing runs, and all can go */
+		lost = crl_engine_resume(run, err);
+	rc = run->cuda ? run->cuda_stop(run->cuda, wait_ns, &watch, lost == 0 ? err : NULL)
 		       : crl_threads_join(run, deadline, &watch);
 	if (rc == -ETIMEDOUT)
 		return crl_err_set(err, rc, "stop engine", "call again with more time",
 			"stream %u has not left within %llu ms", first_present(run),
 			(unsigned long long)(wait_ns / 1000000u));
+	rc = rc == 0 ? lost : rc;
 	run_free(run);
 	times->ns[CRL_STOP_FREED] = crl_now_ns() - watch.told_ns;
 	return rc;

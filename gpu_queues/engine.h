@@ -88,7 +88,7 @@ struct crl_engine_run;
  *   -EINVAL    an argument, an option, a queue that is not READY or has not the side that is needed
  *   -EPROTO    a queue was filled by a host of another CRL_DEV_ABI, or the program was compiled
  *              with other structs (layout.h); err names both
- *   -EBUSY     one side of a queue is in two streams, or another run has its control words
+ *   -EBUSY     one side of a queue or its control words are in two streams, or in another run
  *   -ENOSYS    CRL_ON_CUDA and no libcarillon_cuda, or an engine that it does not have
  *   -EAGAIN    no thread could be made;  -ENOMEM
  */
@@ -112,6 +112,7 @@ int crl_engine_work(struct crl_engine_run *run, uint32_t thread);
  * Asks all streams to leave and waits up to wait_ns. 0: all left, their sends came back or were
  * given up after CRL_DRAIN_NS_MAX, the run is freed. -ETIMEDOUT: some have not left; err names the
  * first; the run lives, call again. Own threads must have returned from crl_engine_work() as well.
+ * -EIO: CUDA refused; sends may have been given up, the run is freed.
  */
 int crl_engine_stop(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err);
 

@@ -128,6 +128,7 @@ refusals(void **state)
 	REFUSED(cfg.nr_streams = 0, -EINVAL, "no streams");
 	REFUSED(cfg.burst = CRL_BURST_MAX + 1, -EINVAL, "burst of 65");
 	REFUSED(s[1].rx = NULL, -EINVAL, "stream 1 lacks");
+	REFUSED(s[1].ctl = nic[0].q.ctl, -EBUSY, "same control words");
 	REFUSED(s[1].tx = NULL, -EINVAL, "stream 1 lacks");
 	REFUSED(nic[1].q.abi = 9, -EPROTO, "device ABI 9, this engine is of ABI 3");
 	REFUSED(nic[1].q.flags = CRL_Q_TX, -EINVAL, "queue 1 has no receive side");
@@ -164,12 +165,15 @@ twice(void **state)
 
 	open_all(1);
 	config(&cfg, s, 1, "io");
+	nic[0].stats.torn = 5; /* of a run before: counters do not go back */
+	nic[0].stats.rtt_count = 6;
 	assert_int_equal(crl_engine_start(&cfg, &run, NULL), 0);
 	assert_int_equal(crl_ld32(&nic[0].q.ctl->owned), 1);
 	refuse(&cfg, -EBUSY, "an engine runs");
 	assert_int_equal(crl_engine_start_as(&cfg, 8, &run, NULL), -EPROTO);
 	assert_int_equal(crl_engine_stop(run, 1000000000, NULL), 0);
 	assert_int_equal(crl_ld32(&nic[0].q.ctl->owned), 0);
+	assert_true(nic[0].stats.torn == 5 && nic[0].stats.rtt_count == 6);
 	close_all(1);
 }
 
@@ -275,7 +279,19 @@ stats(void **state)
 	crl_stats_add(&b, &a);
 	crl_stats_add(&b, &a);
 	assert_true(b.tx_idle_polls == 2 * a.tx_idle_polls && b.rx_packets == 2 * a.rx_packets);
-	assert_true(b.sq_pi == a.sq_pi);
+	assert_true(b.sq_pi == a.sq_pi && b.rtt_sum_ns == 2 * a.rtt_sum_ns);
+	assert_true(b.torn == 2 * a.torn && b.missed == 2 * a.missed);
+	assert_true(b.rtt_min_ns == a.rtt_min_ns && b.rtt_max_ns == a.rtt_max_ns);
+	a.rtt_min_ns = 7;
+	crl_stats_add(&b, &a);
+	a.rtt_count = 0; /* it has none, and its least says nothing */
+	a.rtt_min_ns = a.rtt_sum_ns = a.rtt_max_ns = 0;
+	crl_stats_add(&b, &a);
+	assert_true(b.rtt_min_ns == 7 && b.torn == 4 * a.torn);
+	crl_stats_diff(&b, &a, &c);
+	assert_true(c.torn == 3 * a.torn && c.rtt_count == b.rtt_count && c.rtt_min_ns == 7);
+	memset(&a, 1, sizeof(a));
+	memset(&b, 2, sizeof(b));
 	crl_stats_diff(&b, &a, &c);
 	assert_true(c.rx_packets == a.rx_packets && c.tx_bytes == a.tx_bytes && c.rq_ci == b.rq_ci);
 }

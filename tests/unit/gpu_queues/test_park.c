@@ -219,7 +219,7 @@ park_failed(void **state)
 }
 
 /* What stands for a kernel: calls are counted, and answered as told. */
-static int fake_end, fake_parks, fake_resumes, fake_stops;
+static int fake_end, fake_parks, fake_resumes, fake_stops, fake_refusal;
 
 static int
 fake_park(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_err *err)
@@ -232,7 +232,7 @@ static int
 fake_resume(struct crl_cuda_run *r, struct crl_err *err)
 {
 	fake_resumes++;
-	return 0;
+	return fake_refusal ? crl_err_set(err, fake_refusal, "fake", NULL, "no kernel") : 0;
 }
 
 static int
@@ -302,6 +302,36 @@ park_unfinished(void **state)
 	close_all(2);
 }
 
+/* A kernel that does not start again: the stop says so, and leaves nothing that runs or is held. */
+static void
+stop_without_kernel(void **state)
+{
+	struct crl_stream_cfg s[QUEUES];
+	struct crl_engine_run *run;
+	struct crl_engine_cfg cfg;
+	struct crl_err err;
+
+	open_all(1);
+	config(&cfg, s, 1, "io");
+	cfg.flags = CRL_ENGINE_OWN_THREADS;
+	assert_int_equal(crl_engine_start(&cfg, &run, &err), 0);
+	run->cuda = (struct crl_cuda_run *)&nic[0];
+	run->cuda_park = fake_park;
+	run->cuda_resume = fake_resume;
+	run->cuda_stop = fake_stop;
+	fake_end = fake_stops = 0;
+	fake_refusal = -EIO;
+	assert_int_equal(crl_engine_park(run, 1000000, &err), -ETIMEDOUT);
+	answer(0);
+	assert_int_equal(crl_engine_park(run, 1000000, &err), 0);
+	assert_int_equal(crl_engine_stop(run, 1000000, &err), -EIO);
+	assert_string_equal(err.cause, "no kernel");
+	assert_int_equal(fake_stops, 1);
+	assert_int_equal(nic[0].ctl.owned, 0);
+	fake_refusal = 0;
+	close_all(1);
+}
+
 int
 main(void)
 {
@@ -312,6 +342,7 @@ main(void)
 		cmocka_unit_test(park_fast),
 		cmocka_unit_test(park_failed),
 		cmocka_unit_test(park_unfinished),
+		cmocka_unit_test(stop_without_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
