@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Completion queues: an ordinary CQ with one entry for every WQE that can be outstanding, so that
- * none can overrun and each error keeps its own CQE. Collapsed CQs are a choice of the caller's.
- * The driver writes the whole ring as invalid before the NIC knows of it. Host only.
+ * none can overrun and each error keeps its own CQE. Collapsed CQs are a choice of the caller's,
+ * and ignore overruns: the NIC counts their CQEs against the consumer index like all others. The
+ * driver writes the whole ring as invalid before the NIC knows of it. Host only.
  */
 #include <errno.h>
 #include <stdlib.h>

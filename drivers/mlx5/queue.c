@@ -217,6 +217,9 @@ init(struct crl_queue *q, struct crl_ctx *ctx)
 	q->tx_cq.log_depth = (uint8_t)crl_cq_log_depth(q->sq.log_depth);
 	q->rx_cq.log_depth = (uint8_t)crl_cq_log_depth(q->rq.log_depth);
 	q->tx_cq.flags = q->cfg.cq_flags;
+	/* Its CQEs count as those of any CQ, and nobody tells the NIC of one that is rewritten. */
+	if (q->tx_cq.flags & CRL_CQ_COLLAPSED)
+		q->tx_cq.flags |= CRL_CQ_OVERRUN_IGNORE;
 	q->rx_cq.flags = q->cfg.cq_flags & ~CRL_CQ_COLLAPSED;
 }
 

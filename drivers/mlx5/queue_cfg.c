@@ -161,8 +161,9 @@ crl_queue_cfg_check(const struct crl_ctx *ctx, const struct crl_queue_cfg *cfg,
 	if ((cfg->cq_flags & CRL_CQ_COLLAPSED) && !(cfg->flags & CRL_Q_TX))
 		return crl_err_set(err, -EINVAL, CFG_STEP, "leave CRL_CQ_COLLAPSED out",
 			"collapsed CQs are for sends, and the queue has no send side");
-	if ((cfg->cq_flags & CRL_CQ_OVERRUN_IGNORE) && !ctx->caps.cq_overrun_ignore)
-		return crl_err_set(err, -ENOTSUP, CFG_STEP, "leave CRL_CQ_OVERRUN_IGNORE out",
+	if (cfg->cq_flags != 0 && !ctx->caps.cq_overrun_ignore)
+		return crl_err_set(err, -ENOTSUP, CFG_STEP,
+			"leave CRL_CQ_OVERRUN_IGNORE and CRL_CQ_COLLAPSED out",
 			"the NIC cannot ignore CQ overruns");
 	LIST_FOREACH(other, &ctx->queues, link)
 	if (other->cfg.index == cfg->index)

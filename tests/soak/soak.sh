@@ -52,7 +52,7 @@ sound laps --packets=300000 --queues=1 --ring=8 --rounds=2
 is 'laps: of rings' "$(json laps 'r["ring_laps"] > 40000 and r["wraps_16bit"] >= 4')" True
 sound forwarded --packets=100000 --queues=3 --forwarders=2 --threads=2 --sizes=60-1514 --inline=200
 is 'forwarded: all' "$(json forwarded 'r["forwarded"] == r["packets"] == 100000')" True
-sound long --packets=10000 --sizes=60-9018 --collapsed
+sound long --packets=10000 --sizes=60-9018 --collapsed --ring=32
 sound failing --packets=200000 --queues=4 --faults=3 --forwarders=1
 is 'failing: errors' "$(json failing '(r["errors_planned"], r["errors_seen"], r["errors_other"])')" '(12, 12, 0)'
 FAULTS=overwrite,records sound early --packets=100000 --queues=2 --ring=32

@@ -140,7 +140,7 @@ scx_cq_room(struct scx_dp *dp, struct scx_cq *cq)
 {
 	uint32_t depth = 1u << cq->q.log_depth, used, was = cq->ci;
 
-	if (cq->q.overrun_ignore || cq->q.collapsed)
+	if (cq->q.overrun_ignore) /* collapsed alone is not enough: its CQEs count all the same */
 		return depth;
 	used = (cq->pi - cq->ci) & (2u * depth - 1u);
 	if (used < depth)

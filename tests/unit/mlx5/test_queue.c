@@ -261,7 +261,7 @@ commands(void **state)
 	assert_int_equal(crl_queue_destroy(q, &err), 0);
 	start(state);
 	cfg.flags = CRL_Q_TX;
-	cfg.cq_flags = CRL_CQ_COLLAPSED | CRL_CQ_OVERRUN_IGNORE;
+	cfg.cq_flags = CRL_CQ_COLLAPSED; /* which needs the other */
 	assert_int_equal(crl_queue_create(&ctx, &cfg, &q, &err), 0);
 	assert_cq_command(q, 0, &q->tx_cq, 1, 1);
 	crl_prm_set(ready, CRL_PRM_CMD_IN_OPCODE, CRL_CMD_OP_MODIFY_SQ);
@@ -273,6 +273,11 @@ commands(void **state)
 	cfg.cq_flags = CRL_CQ_COLLAPSED | CRL_CQ_OVERRUN_IGNORE;
 	assert_int_equal(crl_queue_create(&ctx, &cfg, &q, &err), 0);
 	assert_cq_command(q, 1, &q->rx_cq, 0, 1); /* collapsed is for sends */
+	assert_int_equal(crl_queue_destroy(q, &err), 0);
+	start(state);
+	cfg.cq_flags = CRL_CQ_COLLAPSED;
+	assert_int_equal(crl_queue_create(&ctx, &cfg, &q, &err), 0);
+	assert_cq_command(q, 1, &q->rx_cq, 0, 0);
 	assert_int_equal(crl_queue_destroy(q, &err), 0);
 }
 

@@ -190,6 +190,10 @@ what_the_nic_lacks(void **state)
 	expect(&cfg, 0, "");
 	ctx.caps.cq_overrun_ignore = false;
 	expect(&cfg, -ENOTSUP, "cannot ignore CQ overruns");
+	cfg.flags = CRL_Q_TX;
+	cfg.cq_flags = CRL_CQ_COLLAPSED;
+	expect(&cfg, -ENOTSUP, "cannot ignore CQ overruns");
+	cfg.flags = CRL_Q_RX | CRL_Q_TX;
 	cfg.cq_flags = 0;
 	expect(&cfg, 0, "");
 	cfg.tx_inline_max = 1;

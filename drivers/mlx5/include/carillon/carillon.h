@@ -193,7 +193,8 @@ struct crl_queue_cfg {
 	uint32_t rx_headroom;  /* bytes before each frame; less than rx_buf_bytes */
 	uint32_t tx_inline_max; /* frames up to so many bytes travel in the WQE; 0: none */
 	uint32_t signal_every;	/* WQEs a send completion; 0: min(32, rx_depth / 4, tx_depth / 4) */
-	uint32_t cq_flags;	/* CRL_CQ_COLLAPSED (for the send side), CRL_CQ_OVERRUN_IGNORE */
+	uint32_t cq_flags;	/* CRL_CQ_COLLAPSED (the send side's, and its overruns are ignored),
+				   CRL_CQ_OVERRUN_IGNORE */
 	enum crl_uar uar;
 	const struct crl_mem *rings;   /* SQ, RQ, CQs and records; NULL: crl_mem_host() */
 	const struct crl_mem *buffers; /* receive buffers; NULL: as rings */

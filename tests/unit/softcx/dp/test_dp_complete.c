@@ -76,6 +76,26 @@ test_collapsed(void **state)
 	rig_expect_quiet(f->r);
 }
 
+/* One entry, and yet its CQEs are counted against the consumer index. */
+static void
+test_collapsed_overrun(void **state)
+{
+	struct rig_port *f = *state;
+	uint32_t i;
+
+	with_cq(f, 2, 1, 0);
+	for (i = 0; i < 6; i++) {
+		nops(f, 2, 2);
+		f->tx_cq.rec[0] = crl_bswap32(2u * (i + 1u));
+	}
+	rig_expect_quiet(f->r);
+	nops(f, 4, 2);
+	rig_expect_quiet(f->r);
+	nops(f, 1, 2);
+	assert_int_equal(f->r->report[f->r->nr_reports - 1u].kind, SCX_DP_QUEUE_ERROR);
+	rig_expect_refusal(f->r, SCX_DP_R_CQ_OVERRUN);
+}
+
 static void
 test_overrun(void **state)
 {
@@ -303,6 +323,7 @@ main(void)
 		T(test_laps),
 		T(test_record_bits),
 		T(test_collapsed),
+		T(test_collapsed_overrun),
 		T(test_overrun),
 		T(test_overrun_ignored),
 		T(test_overrun_receive),
