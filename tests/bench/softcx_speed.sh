@@ -154,6 +154,7 @@ loopback_engine()
 {
 	local log=$T/engine.log job
 
+	: >"$log"
 	timeout 60 "$SOFTCX" run -- "$CARILLON_TESTPMD" -l 0,1 --no-huge -m 256 --no-shconf \
 		-a "${BDFS[0]}" -- --forward-mode=io --rings=host --rxq=1 --txq=1 --rxd=1024 \
 		--txd=1024 --tx-first --duration="$((SPAN + 4))" --stats-period=1 "$@" >"$log" 2>&1 &

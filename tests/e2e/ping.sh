@@ -61,6 +61,7 @@ battery()
 
 dump_start()
 {
+	: >"$T/tcpdump.log" # the last dump's "listening on" is no answer
 	ip netns exec peer tcpdump -q -i w1 -s 0 -B 32768 -U --immediate-mode -w "$T/$1.pcap" >"$T/tcpdump.log" 2>&1 &
 	DUMP=$!
 	wait_for 5 grep -q 'listening on' "$T/tcpdump.log" || die "tcpdump: $(cat "$T/tcpdump.log")"
