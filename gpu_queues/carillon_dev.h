@@ -166,7 +166,8 @@ crl_tx_done(struct crl_queue_dev *q, struct crl_wc *wc, uint32_t max, uint32_t *
 
 /*
  * Received frames, up to max; *n how many. Each is the caller's until crl_rx_release(). Gives back
- * to the NIC first what was released since the last call.
+ * to the NIC first what was released since the last call; the first call gives it all buffers, and
+ * before it nothing is received. CRL_FAILED: the queue is in error, *n is 0.
  */
 CRL_FN enum crl_st
 crl_rx_poll(

@@ -15,6 +15,10 @@
 #include <sched.h>
 #include <time.h>
 
+#if !defined(__CUDACC__) && !defined(CLOCK_MONOTONIC)
+#error "the bounds of waits need POSIX clocks: compile with -std=gnu11, or -D_GNU_SOURCE"
+#endif
+
 #include "port.h"
 #include "tsan.h"
 #include "wire/be.h"

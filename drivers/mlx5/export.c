@@ -80,12 +80,34 @@ export_txbuf(const struct crl_region *r, struct crl_txbuf *txbuf)
 	txbuf->lkey = crl_region_lkey(r);
 }
 
+/*
+ * Whether the NIC was told of anything. An engine's heartbeat tells, and so do the records, which
+ * programs with frames of their own write as well; in a GPU's memory only the first is looked at.
+ */
+static bool
+has_run(const struct crl_queue *q)
+{
+	const struct crl_ring_mem *tx[] = {&q->sq.ring, &q->tx_cq.ring};
+	const struct crl_ring_mem *rx[] = {&q->rq.ring, &q->rx_cq.ring};
+	bool moved = crl_ld64(&q->shared->ctl.heartbeat) != 0;
+
+	if (q->rings->place != CRL_PLACE_HOST)
+		return moved;
+	for (unsigned i = 0; i < 2; i++) {
+		if (q->cfg.flags & CRL_Q_TX)
+			moved |= crl_ld64(dbrec(tx[i])) != 0;
+		if (q->cfg.flags & CRL_Q_RX)
+			moved |= crl_ld64(dbrec(rx[i])) != 0;
+	}
+	return moved;
+}
+
 CRL_PUBLIC int
 crl_queue_export(struct crl_queue *q, struct crl_queue_dev *dev, struct crl_err *err)
 {
-	if (crl_ld64(&q->shared->ctl.heartbeat) != 0)
+	if (has_run(q))
 		return crl_err_set(err, -EBUSY, "export a queue", "destroy it and create it again",
-			"an engine has run on queue %u: the NIC's indices have moved",
+			"an engine or a program has run queue %u: the NIC's indices have moved",
 			q->cfg.index);
 	memset(dev, 0, sizeof(*dev));
 	dev->abi = CRL_DEV_ABI;

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Is what `meson install` puts down of use without this tree? Each installed header compiles alone
-# with the flags that pkg-config gives; the smallest complete program, apps/echo, builds from its
-# sources with pkg-config alone; programs and libraries start and load from the prefix.
+# with the flags that pkg-config gives, in C and in C++; the smallest complete program, apps/echo,
+# builds from its sources with pkg-config alone, and so does embed.c, which runs on softcx without
+# DPDK; programs and libraries start and load from the prefix.
 # usage: prefix.sh BUILD-DIR ECHO-SOURCE-DIR
 set -uo pipefail
-build=$1 echo_dir=$2
+build=$1 echo_dir=$2 here=$(dirname "$(realpath "$0")")
 bad=0
 complain() {
 	echo "$*"
@@ -40,6 +41,13 @@ while read -r h; do
 	printf '#include "%s"\n' "$h" |
 		gcc -x c -std=gnu11 -fsyntax-only -Wall -Werror -Wno-unused-function \
 			$(pkg-config --cflags carillon_dpdk) - || complain "$h does not compile from the prefix"
+	printf '#include "%s"\n' "$h" |
+		g++ -x c++ -std=c++17 -fsyntax-only -Wall -Werror -Wno-unused-function \
+			$(pkg-config --cflags carillon_dpdk) - || complain "$h is none for C++ from the prefix"
+	# Strict ISO C has no clocks: whoever asks for it is told of that, or needs none.
+	printf '#include "%s"\n' "$h" | gcc -x c -std=c11 -fsyntax-only -Wall -Werror -Wno-unused-function \
+		$(pkg-config --cflags carillon_dpdk) - 2>"$dir/iso" || grep -q 'gnu11, or -D_GNU_SOURCE' "$dir/iso" ||
+		complain "$h with -std=c11: $(grep -m 1 error "$dir/iso")"
 done < <(find "$prefix/include" -name '*.h')
 [ "$headers" -gt 0 ] || complain "no header is installed"
 
@@ -47,6 +55,12 @@ cp -r "$echo_dir" "$dir/echo" || exit 1
 # shellcheck disable=SC2046 # the flags are words
 gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -o "$dir/echo/a.out" "$dir"/echo/*.c \
 	$(pkg-config --cflags --libs carillon_dpdk) || complain "apps/echo does not build with pkg-config alone"
+
+# A service without DPDK: carillon.pc alone, and nothing of DPDK's in the process.
+# shellcheck disable=SC2046
+gcc -std=gnu11 -Wall -Wextra -Werror -o "$dir/embed" "$here/embed.c" $(pkg-config --cflags --libs carillon) ||
+	complain "embed.c does not build with pkg-config carillon alone"
+! ldd "$dir/embed" | grep 'librte\|not found' || complain 'embed.c draws in DPDK, or misses a library'
 
 for p in "$prefix"/bin/*; do
 	! ldd "$p" | grep 'not found' || complain "$(basename "$p") misses a library in the prefix"
@@ -69,6 +83,8 @@ if [ "$(id -u)" = 0 ] && [ -x "$prefix/bin/softcx" ]; then
 		tail -n 5 "$dir/devinfo"
 		complain "softcx of the prefix shows ibv_devinfo no device"
 	}
+	timeout 60 "$prefix/bin/softcx" run --log="$dir/embed.scx" -- "$dir/embed" >"$dir/embed.log" 2>&1 ||
+		complain "embed: $(tail -n 3 "$dir/embed.log")"
 fi
 echo "$headers headers, $(find "$prefix/bin" -type f 2>/dev/null | wc -l) programs installed, $bad complaints"
 [ "$bad" -eq 0 ]

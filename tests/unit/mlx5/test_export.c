@@ -19,6 +19,7 @@
 
 static struct crl_ctx ctx;
 static struct crl_queue q;
+static const struct crl_mem host = {.size = sizeof(host), .place = CRL_PLACE_HOST};
 static struct crl_shared shared, shared_dev;
 static struct ibv_mr rx_mr = {.lkey = 0x111}, tx_mr = {.lkey = 0x222};
 static struct crl_region rx_region, tx_region;
@@ -44,6 +45,7 @@ open_queue(void **state)
 	tx_region = (struct crl_region){
 		.ctx = &ctx, .addr = buf[1], .bytes = 48, .iova = 0x9000, .mr = &tx_mr};
 	q.ctx = &ctx;
+	q.rings = &host;
 	q.cfg.flags = CRL_Q_TX | CRL_Q_RX;
 	q.cfg.index = 21;
 	q.cfg.signal_every = 2;
@@ -192,7 +194,27 @@ too_late(void **state)
 	shared.ctl.heartbeat = 1;
 	assert_int_equal(crl_queue_export(&q, &dev, &err), -EBUSY);
 	assert_int_equal(err.code, -EBUSY);
-	assert_non_null(strstr(err.cause, "an engine has run on queue 21"));
+	assert_non_null(strstr(err.cause, "an engine or a program has run queue 21"));
+	shared.ctl.heartbeat = 0;
+	assert_int_equal(crl_queue_export(&q, &dev, &err), 0);
+}
+
+/* Each record of each side tells that a program has used the queue without an engine. */
+static void
+too_late_by_record(void **state)
+{
+	struct crl_queue_dev dev;
+
+	for (unsigned i = 0; i < 4; i++) { /* send ring, its CQ, receive ring, its CQ */
+		uint8_t *record = mem[i] + 1024 + 64u * i;
+
+		record[i == 0 ? 7 : 3] = 1;
+		q.cfg.flags = CRL_Q_TX | CRL_Q_RX;
+		assert_int_equal(crl_queue_export(&q, &dev, &err), -EBUSY);
+		q.cfg.flags = i < 2 ? CRL_Q_RX : CRL_Q_TX; /* a side that it has not */
+		assert_int_equal(crl_queue_export(&q, &dev, &err), 0);
+		memset(record, 0, 8);
+	}
 }
 
 static struct crl_path path;
@@ -280,6 +302,7 @@ main(void)
 		cmocka_unit_test_setup(one_side, open_queue),
 		cmocka_unit_test_setup(forms, open_queue),
 		cmocka_unit_test_setup(too_late, open_queue),
+		cmocka_unit_test_setup(too_late_by_record, open_queue),
 		cmocka_unit_test_setup(path_in_words, open_queue),
 		cmocka_unit_test_setup(counters, open_queue),
 	};

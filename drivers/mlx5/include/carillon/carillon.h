@@ -23,6 +23,13 @@
  * Sizes: each config struct starts with its own size, as sizeof says where the caller was compiled.
  * Fields left zero mean the default named beside them.
  *
+ * Steering: this part makes no rules. A queue receives what a flow of dpdk.h leads to it, or,
+ * without DPDK, a rule of the program's own: a TIR over crl_queue_rqn() by
+ * mlx5dv_devx_obj_create(), a rule to it by mlx5dv_create_flow(), both on crl_ibv_context(), and
+ * both gone before the queue goes. The data path is gpu_queues/carillon_dev.h, or an engine
+ * (gpu_queues/engine.h), over what crl_queue_export() fills. tests/install/embed.c is a program
+ * that does all of it.
+ *
  * Parents and children: region and queue are children of a context, flow and port (dpdk.h) of what
  * they were made from. A parent refuses to close while children live (-EBUSY) and err names one.
  */
@@ -218,12 +225,18 @@ int crl_queue_destroy(struct crl_queue *queue, struct crl_err *err);
 
 /*
  * Addresses and ABI stamp, by value, as the engine's processor sees them: copy it where the engine
- * finds it. Export once per engine start: the indices in it are those of fresh queues.
- *   -EBUSY     an engine has run on it already: the NIC's indices moved, destroy and create again
+ * finds it, once: the indices in it are those of a fresh queue, and whoever runs it carries them
+ * on; a second engine, or carillon_dev.h's calls after an engine has stopped, take the same struct.
+ * Its mac and mtu are 0 before crl_port_attach() (dpdk.h) or without a port. -EBUSY     an engine
+ * or a program has run it already: the NIC's indices moved, destroy and create again. Of rings in
+ * GPU memory only an engine's run is noticed
  */
 int crl_queue_export(struct crl_queue *queue, struct crl_queue_dev *dev, struct crl_err *err);
 
-/* Control words, counters and error mailbox: host memory, the queue's. Any thread. */
+/*
+ * Control words, counters and error mailbox: host memory, the queue's. Any thread. Engines count;
+ * carillon_dev.h's calls do not, the counters of such a queue stay 0.
+ */
 struct crl_ctl *crl_queue_ctl(const struct crl_queue *queue);
 struct crl_qerror *crl_queue_error(const struct crl_queue *queue); /* [2]: CRL_QERROR_SQ, _RQ */
 void crl_queue_stats(const struct crl_queue *queue, struct crl_qstats *stats);
@@ -248,10 +261,12 @@ int crl_path(const struct crl_queue *queue, struct crl_path *path);
 /* ---- Events ---- */
 
 enum crl_event_type {
-	CRL_EVENT_QUEUE_ERROR, /* error mailbox of an engine: queue stopped; err has syndrome, WQE
-				  and CQE bytes */
+	CRL_EVENT_QUEUE_ERROR, /* error mailbox of an engine or of carillon_dev.h: queue stopped;
+				  err has syndrome, WQE and CQE bytes */
 	CRL_EVENT_CQ_ERROR,    /* the NIC reports an overrun or access error of a CQ */
-	CRL_EVENT_WQ_ERROR,    /* the NIC reports an error of an SQ or RQ that no CQE told of */
+	CRL_EVENT_WQ_ERROR,    /* the NIC reports an error of an SQ or RQ; where a CQE tells of it
+				  as well, CRL_EVENT_QUEUE_ERROR comes too, before or after, with
+				  more words */
 	CRL_EVENT_LINK,	       /* port went up or down: err.code 0 up, -ENETDOWN down */
 	CRL_EVENT_DEVICE,      /* the device is in a fatal state */
 	CRL_EVENT_LOST,	       /* events were dropped by the kernel: look at every queue */
