@@ -8,6 +8,7 @@
 #define APPS_OUTPUT_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,9 +37,22 @@ output_end(void)
 	_exit(EXIT_FAILURE);
 }
 
+/*
+ * Where a standard stream is closed, the next file that is opened would become it, and be read or
+ * written by mistake. A stand-in ends at once when it is read, and fails when it is written.
+ */
+static inline void
+output_fill(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			return; /* no /dev/null: so be it */
+}
+
 static inline void
 output_watch(const char *program)
 {
+	output_fill();
 	output_program = program;
 	signal(SIGPIPE, SIG_IGN); /* an error instead, for which output_end() has words */
 	atexit(output_end);

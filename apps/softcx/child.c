@@ -27,7 +27,8 @@
 /* On the socket between us and the namespace; each way a byte is a message. */
 #define SAY_HERE    'h' /* program, before it is one: its pid comes with it. Answer: SAY_GO */
 #define SAY_GO	    'g'
-#define SAY_STOPPED 's' /* keeper: the program was stopped */
+#define SAY_STOPPED 's' /* keeper: the program was stopped, as from its terminal */
+#define SAY_HELD    'p' /* keeper: by a SIGSTOP, from whoever */
 
 /* What is passed on; SIGCHLD and SIGIO are ours. */
 static const int forwarded[] = {
@@ -59,6 +60,7 @@ static void
 become_program(const struct run *run, int link, const sigset_t *mask)
 {
 	char word = SAY_HERE;
+	int err;
 
 	setpgid(0, 0);
 	/* The terminal is ours when the answer comes. None: nobody is left to tell. */
@@ -67,8 +69,9 @@ become_program(const struct run *run, int link, const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	signal(SIGPIPE, run_sigpipe);
 	execv(run->program, run->argv);
-	run_say("%s: %s", run->program, strerror(errno));
-	_exit(errno == ENOENT ? RUN_EXIT_NOT_FOUND : RUN_EXIT_UNFIT);
+	err = errno;
+	run_say("%s: %s", run->program, strerror(err));
+	_exit(err == ENOENT ? RUN_EXIT_NOT_FOUND : RUN_EXIT_UNFIT);
 }
 
 /* What is in /proc has the numbers of this namespace. In mounts of our own: outside they differ. */
@@ -85,7 +88,7 @@ mount_proc(void)
 static void
 keep(const struct run *run, int link, const sigset_t *mask)
 {
-	char word = SAY_STOPPED;
+	char word;
 	int status;
 	pid_t pid, gone;
 
@@ -107,6 +110,7 @@ keep(const struct run *run, int link, const sigset_t *mask)
 			continue;
 		if (!WIFSTOPPED(status))
 			_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		word = WSTOPSIG(status) == SIGSTOP ? SAY_HELD : SAY_STOPPED;
 		send(link, &word, 1, MSG_NOSIGNAL);
 	}
 }
@@ -120,10 +124,16 @@ give_terminal(pid_t from, pid_t to)
 		tcsetpgrp(0, to);
 }
 
-/* The program was stopped from its terminal: so are we, and it goes on when we do. */
+/*
+ * The program was stopped from its terminal: so are we, and it goes on when we do. Whoever holds it
+ * by SIGSTOP lets go of it himself, and would not know of us; but one that stops itself so while it
+ * has the terminal would keep that from the shell.
+ */
 static void
-stop_with(pid_t pid)
+stop_with(pid_t pid, char word)
 {
+	if (word == SAY_HELD && !(isatty(0) && tcgetpgrp(0) == pid))
+		return;
 	give_terminal(pid, getpgrp());
 	raise(SIGSTOP);
 	give_terminal(getpgrp(), pid);
@@ -164,13 +174,14 @@ wait_for(pid_t keeper, pid_t program, int link, const sigset_t *set)
 	for (;;) { /* until the program ends, which is its own affair */
 		int status, sig = sigwaitinfo(set, NULL);
 		pid_t who;
+		char word;
 
 		if (sig > 0 && sig != SIGCHLD && sig != SIGIO) {
 			kill(program, sig);
 			continue;
 		}
-		while (hear(link, MSG_DONTWAIT, &who) == SAY_STOPPED)
-			stop_with(program);
+		while ((word = hear(link, MSG_DONTWAIT, &who)) != 0)
+			stop_with(program, word);
 		if (waitpid(keeper, &status, WNOHANG) == keeper)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	}

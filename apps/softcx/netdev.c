@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "config/limits.h"
 #include "softcx_run.h"
 
 static int
@@ -145,7 +146,11 @@ copy_identity(int sock, const char *netdev, struct scx_conf_port *p)
 	if (ioctl(sock, SIOCGIFMTU, &r))
 		return failed(netdev, "its MTU", errno);
 	p->mtu = r.ifr_mtu;
-	return 0;
+	if (p->mtu >= SCX_MTU_MIN && p->mtu <= SCX_MTU_MAX)
+		return 0;
+	run_say("netdev %s: its MTU is %d, and the port's can be %u to %u: ip link set %s mtu 1500",
+		netdev, r.ifr_mtu, SCX_MTU_MIN, SCX_MTU_MAX, netdev);
+	return RUN_EXIT_FAILED;
 }
 
 static int

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "drivers/softcx/fault.h"
@@ -83,9 +82,12 @@ absolute(const char *path, char *out, size_t bytes)
 static int
 parse_veth(const char *name, char *out, char *err, size_t err_bytes)
 {
-	/* room for the port's number, and what Linux forbids in a name */
-	if (!*name || strlen(name) > 14 || strpbrk(name, "/: \t\n") || !strcmp(name, ".") ||
-		!strcmp(name, "..")) {
+	/*
+	 * Room for the port's number, and what Linux forbids in a name, takes for a pattern or has
+	 * in /proc/sys/net beside the netdevs.
+	 */
+	if (!*name || strlen(name) > 14 || strpbrk(name, "/:% \t\n\v\f\r") || !strcmp(name, ".") ||
+		!strcmp(name, "..") || !strcmp(name, "all") || !strcmp(name, "default")) {
 		snprintf(err, err_bytes,
 			"veth:NAME wants the name of a netdev, 1 to 14 characters, not '%s'", name);
 		return -1;
@@ -298,49 +300,6 @@ share_wire(struct run *run)
 	return 0;
 }
 
-/*
- * Whether the file can be made or written, without a trace. The program's first open of the device
- * would find out as well, but then says so in words of its own.
- */
-static int
-check_writable(const char *what, const char *path)
-{
-	char folder[SCX_CONF_PATH];
-	struct stat st;
-	int error = 0;
-
-	if (!*path)
-		return 0;
-	if (!stat(path, &st)) {
-		if (S_ISDIR(st.st_mode))
-			error = EISDIR;
-		else if (access(path, W_OK))
-			error = errno;
-	} else { /* an absolute path has a slash */
-		snprintf(
-			folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
-		if (access(folder, W_OK | X_OK))
-			error = errno;
-	}
-	if (!error)
-		return 0;
-	run_say("%s: cannot write %s: %s", what, path, strerror(error));
-	return RUN_EXIT_USAGE;
-}
-
-static int
-check_files(const struct scx_conf *c)
-{
-	int rc = check_writable("--log", c->log);
-
-	for (unsigned i = 0; i < c->nr_ports && !rc; i++) {
-		rc = check_writable("--wire", c->port[i].out);
-		if (!rc)
-			rc = check_writable("--pcap-out", c->port[i].tap);
-	}
-	return rc;
-}
-
 /* What only the whole command line shows. */
 static int
 finish(struct run *run)
@@ -363,7 +322,7 @@ finish(struct run *run)
 			return RUN_EXIT_USAGE;
 		}
 	if (!c->port[0].tap[0] || c->nr_ports == 1)
-		return check_files(c);
+		return run_check_files(c);
 	if (strlen(c->port[0].tap) >= sizeof(tap)) {
 		run_say("--pcap-out: the file name is too long");
 		return RUN_EXIT_USAGE;
@@ -371,7 +330,7 @@ finish(struct run *run)
 	strcpy(tap, c->port[0].tap);
 	for (unsigned i = 0; i < c->nr_ports; i++)
 		snprintf(c->port[i].tap, sizeof(c->port[i].tap), "%s.%u", tap, i);
-	return check_files(c);
+	return run_check_files(c);
 }
 
 int

@@ -57,7 +57,7 @@ struct serve {
 	struct scx_nic_cfg cfg;
 	struct scx_fault_plan faults;
 	const char *socket, *tap, *log;
-	char *wire; /* argv's, cut at the comma */
+	char *wire, *in, *out; /* argv's, cut at the comma */
 };
 
 static volatile int stop;
@@ -139,6 +139,50 @@ parse(int key, char *arg, struct argp_state *state)
 }
 
 static int
+keep(const char *option, const char *from, char *to)
+{
+	if (from == NULL)
+		return 0;
+	if (strlen(from) < SCX_CONF_PATH) {
+		strcpy(to, from);
+		return 0;
+	}
+	run_say("%s: a name of %u characters at most", option, SCX_CONF_PATH - 1);
+	return RUN_EXIT_USAGE;
+}
+
+/* The same look at the files as `softcx run` takes. */
+static int
+check_files(struct serve *s)
+{
+	static struct scx_conf c;
+	struct scx_conf_port *p = &c.port[0];
+	int rc;
+
+	c.nr_ports = 1;
+	if (s->wire != NULL && strncmp(s->wire, "pcap:", 5) == 0) {
+		s->in = s->wire + 5;
+		s->out = strchr(s->in, ',');
+		if (s->out != NULL)
+			*s->out++ = '\0';
+		s->in = *s->in != '\0' ? s->in : NULL;
+		s->out = s->out != NULL && *s->out != '\0' ? s->out : NULL;
+		if (s->in == NULL && s->out == NULL) {
+			run_say("--wire pcap:IN,OUT wants a file, or two");
+			return RUN_EXIT_USAGE;
+		}
+	}
+	rc = keep("--wire", s->in, p->in);
+	if (rc == 0)
+		rc = keep("--wire", s->out, p->out);
+	if (rc == 0)
+		rc = keep("--pcap-out", s->tap, p->tap);
+	if (rc == 0)
+		rc = keep("--log", s->log, c.log);
+	return rc != 0 ? rc : run_check_files(&c);
+}
+
+static int
 open_wire(struct serve *s, char *err)
 {
 	struct scx_wire *w = NULL, *tapped;
@@ -150,12 +194,7 @@ open_wire(struct serve *s, char *err)
 	} else if (strncmp(s->wire, "veth:", 5) == 0) {
 		rc = scx_wire_veth(s->wire + 5, &w, err, ERR_BYTES);
 	} else if (strncmp(s->wire, "pcap:", 5) == 0) {
-		char *in = s->wire + 5, *out = strchr(in, ',');
-
-		if (out != NULL)
-			*out++ = '\0';
-		rc = scx_wire_pcap(
-			*in ? in : NULL, out != NULL && *out ? out : NULL, &w, err, ERR_BYTES);
+		rc = scx_wire_pcap(s->in, s->out, &w, err, ERR_BYTES);
 	} else {
 		snprintf(err, ERR_BYTES, "no wire '%s'", s->wire);
 		return -EINVAL;
@@ -212,6 +251,9 @@ cmd_serve(int argc, char **argv)
 	argp_err_exit_status = RUN_EXIT_USAGE;
 	argv[0] = name;
 	argp_parse(&argp, argc, argv, 0, NULL, &s);
+	rc = check_files(&s);
+	if (rc != 0)
+		return rc;
 	if (s.log != NULL && (rc = scx_log_open(s.log)) != 0) {
 		run_say("%s: %s", s.log, strerror(-rc));
 		return RUN_EXIT_USAGE;

@@ -38,6 +38,8 @@ void run_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* options.c: 0, or exits through argp. argv starts at "run". */
 int run_options(int argc, char **argv, struct run *run);
+/* files.c: those that the configuration names; with none, nothing is wrong. */
+int run_check_files(const struct scx_conf *conf);
 /* program.c: what LD_PRELOAD does not reach is refused, by name. */
 int run_find_program(struct run *run);
 /* lib: the one to preload, of the front in that folder of drivers/softcx */

@@ -59,6 +59,8 @@ parse_wire(struct argp_state *state, char *arg, struct scx_conf_port *p)
 		keep(state, "wire", arg + 5, p->in, sizeof(p->in));
 		if (out != NULL)
 			keep(state, "wire", out, p->out, sizeof(p->out));
+		if (p->in[0] == '\0' && p->out[0] == '\0')
+			argp_error(state, "--wire pcap:IN,OUT wants a file, or two");
 	} else if (strcmp(arg, "loopback") != 0) {
 		argp_error(state, "no wire '%s'", arg);
 	}
@@ -147,7 +149,9 @@ cmd_vfio(int argc, char **argv)
 	argp_err_exit_status = RUN_EXIT_USAGE;
 	argv[0] = name;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
-	rc = run_find_program(&run);
+	rc = run_check_files(&run.conf);
+	if (rc == 0)
+		rc = run_find_program(&run);
 	if (rc == 0)
 		rc = run_find_library(&run, "front_vfio", "libsoftcx_vfio.so");
 	return rc != 0 ? rc : become(&run);

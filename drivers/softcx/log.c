@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include "log.h"
 
 #define LOG_FD_MIN 512
+#define ROOM_MS	   5000 /* for a pipe whose reader is slow; after that no more until it reads */
 
 static int log_fd = 2;
 static char mark[256]; /* file that says that something was lost; empty: none */
@@ -50,7 +52,22 @@ scx_log_lost(void)
 	return __atomic_load_n(&lost, __ATOMIC_RELAXED);
 }
 
-/* All n bytes; 0 or an errno. A pipe whose reader has gone must not end the program above us. */
+/* 0: there is room, or write() will say what is wrong. */
+static int
+await_room(int fd)
+{
+	static int patience = ROOM_MS;
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	int rc = poll(&p, 1, __atomic_load_n(&patience, __ATOMIC_RELAXED));
+
+	__atomic_store_n(&patience, rc == 0 ? 0 : ROOM_MS, __ATOMIC_RELAXED);
+	return rc == 0 ? ETIMEDOUT : 0;
+}
+
+/*
+ * All n bytes; 0 or an errno. A pipe whose reader has gone, or does not read, must not end the
+ * program above us, or hold it for ever.
+ */
 static int
 put(int fd, const char *line, size_t n)
 {
@@ -64,11 +81,14 @@ put(int fd, const char *line, size_t n)
 	sigpending(&pending);
 	pthread_sigmask(SIG_BLOCK, &pipe, &before);
 	while (n > 0 && err == 0) {
+		err = await_room(fd);
+		if (err != 0)
+			break;
 		done = write(fd, line, n);
 		if (done > 0) {
 			line += done;
 			n -= (size_t)done;
-		} else if (done == 0 || errno != EINTR) {
+		} else if (done == 0 || (errno != EINTR && errno != EAGAIN)) {
 			err = done == 0 ? ENOSPC : errno;
 		}
 	}
@@ -100,7 +120,8 @@ put_line(const char *line, size_t n)
 int
 scx_log_open(const char *file)
 {
-	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	/* not blocking: a pipe without a reader would be waited for */
+	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
 	int high;
 
 	if (fd < 0)

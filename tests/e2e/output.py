@@ -97,6 +97,28 @@ def halves(folder):
     expect("capture, full half-way", run(tap, subprocess.DEVNULL), "the capture file takes no more: No space left")
 
 
+def streams():
+    """With a standard stream closed no file of the program's own takes its place: a prompt is at its end at once."""
+    command = [*TESTPMD[:-2], "-i"]
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30, text=True,
+                            preexec_fn=lambda: os.close(0), check=False)
+    global bad
+    if result.returncode != 0 or "Command not found" in result.stdout or "Bye" not in result.stdout:
+        print(f"standard input closed: status {result.returncode}\n{result.stdout[-600:]}")
+        bad += 1
+
+
+def stuck(folder):
+    """A log that is a pipe whose reader does not read, and one without a reader: neither holds the program for ever."""
+    os.mkfifo(f"{folder}/pipe")
+    reader = os.open(f"{folder}/pipe", os.O_RDONLY | os.O_NONBLOCK)
+    talk = [SOFTCX, "run", "--log", f"{folder}/pipe", "--log-dump=1000", *TESTPMD[2:]]
+    expect("log, stuck", run(talk, subprocess.DEVNULL), "the log takes no more: Connection timed out")
+    os.close(reader)
+    expect("log, no reader", run(talk, subprocess.DEVNULL), "No such device or address")
+    os.remove(f"{folder}/pipe")
+
+
 def vfio(folder):
     """The same of `softcx vfio`, which has become the program when the log or the capture is full."""
     fill(f"{folder}/fill")
@@ -122,6 +144,7 @@ def main():
     reports("carillon-soak", SOAK)
     prints("carillon-testpmd", TESTPMD, "carillon-testpmd", room=False)
     reports("carillon-testpmd", TESTPMD)
+    streams()
     if os.access(program("loop/carillon-loop"), os.X_OK):
         prints("carillon-loop --help", [program("loop/carillon-loop"), "--help"], "carillon-loop")
     with tempfile.TemporaryDirectory() as folder:
@@ -130,6 +153,7 @@ def main():
             halves(folder)
             for name in os.listdir(folder):
                 os.remove(f"{folder}/{name}")
+            stuck(folder)
             vfio(folder)
         finally:
             subprocess.run(["umount", folder], check=True)

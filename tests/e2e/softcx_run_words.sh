@@ -35,7 +35,7 @@ for who in dpu cpu:1 gpu:x; do
 	wrong 64 'nic-step' "$SOFTCX" run --nic-step $who -- true
 done
 wrong 64 "no wire 'string'" "$SOFTCX" run --wire string -- true
-for name in '' a/b 'a b' fifteencharsxxx; do
+for name in '' a/b 'a b' fifteencharsxxx all default eth%d; do
 	wrong 64 'wants the name of a netdev' "$SOFTCX" run --wire "veth:$name" -- true
 done
 wrong 64 'wants two files' "$SOFTCX" run --wire pcap:file -- true
@@ -46,6 +46,25 @@ wrong 64 "pcap-out: cannot write $T: Is a directory" "$SOFTCX" run --pcap-out "$
 wrong 64 "log: cannot write $T/none/x: No such file" "$SOFTCX" run --log "$T/none/x" -- true
 wrong 64 "wire: cannot write $T/none/x: No such file" "$SOFTCX" run --wire "pcap:,$T/none/x" -- true
 [ ! -e "$T/none" ] || fail 'a refused file was made'
+mkfifo "$T/pipe"
+wrong 64 'pipe is no file' "$SOFTCX" run --wire "pcap:$T/pipe," -- ibv_devinfo
+wrong 1 'nobody reads this pipe: start its reader first' "$SOFTCX" run --pcap-out "$T/pipe" -- ibv_devinfo
+: >"$T/a.pcap"
+ln -s a.pcap "$T/b.pcap"
+for files in "--wire pcap:$T/a.pcap,$T/b.pcap" "--wire pcap:,$T/c --pcap-out $T/c" "--log $T/c --pcap-out $T/c"; do
+	# shellcheck disable=SC2086 # two options
+	for command in run serve vfio; do
+		socket=()
+		[ $command = serve ] && socket=(--socket "$T/s")
+		words=(-- ibv_devinfo)
+		[ $command = serve ] && words=()
+		wrong 64 'give each its own' "$SOFTCX" $command "${socket[@]}" $files "${words[@]}"
+	done
+done
+ip link add wide0 mtu 60000 type veth peer name wide1 || fail 'no netdev'
+wrong 1 'netdev wide0: its MTU is 60000, and the port.s can be 68 to 16362: ip link set' \
+	"$SOFTCX" run --wire veth:wide0 -- ibv_devinfo
+ip link del wide0
 wrong 64 'must be even' "$SOFTCX" run --ports 3 --wire cable -- true
 wrong 64 '2 times --wire for 3 ports' "$SOFTCX" run --ports 3 --wire veth:a --wire veth:b -- true
 wrong 64 'both ends cable' "$SOFTCX" run --ports 2 --wire cable --wire loopback -- true
@@ -117,6 +136,17 @@ wait_for 10 up || fail "the program did not start"
 kill -TERM "$PID"
 wait "$PID"
 is "signals caught" $? 1
+
+# Held and let go by somebody who knows of the program alone: softcx ends when it does.
+"$SOFTCX" run -- sh -c 'ibv_devinfo >/dev/null; exec sleep 2' >"$T/out" 2>"$T/err" &
+PID=$!
+wait_for 10 sh -c "ps -eo args= | grep -qx 'sleep 2'" || fail 'the program did not start'
+kill -STOP "$(descendants $PID sleep)"
+sleep 0.2
+kill -CONT "$(descendants $PID sleep)"
+wait_for 8 gone $PID || { fail "SIGSTOP, SIGCONT: softcx does not end"; kill -KILL $PID; }
+wait $PID
+is "status after SIGSTOP, SIGCONT" $? 0
 
 # softcx serve: the socket's name is none, another's, a dead server's; and what it removes is its own.
 wrong 64 'softcx serve: --socket is missing' "$SOFTCX" serve --socket ''

@@ -40,6 +40,8 @@ on_fault(int sig, siginfo_t *info, void *context)
 		}
 	}
 	signal(sig, SIG_DFL);
+	if (info->si_code <= 0)
+		raise(sig); /* from kill(): nothing faults again, and it comes once we are back */
 	errno = kept;
 }
 

@@ -72,9 +72,11 @@ next_frame(struct pcap_wire *p)
 	while (p->in) {
 		rc = p->lib->next_ex(p->in, &h, &data);
 		if (rc != 1) {
-			if (rc == PCAP_ERROR)
+			if (rc == PCAP_ERROR) {
 				scx_log("pcap", "the capture file ends early: %s",
 					p->lib->geterr(p->in));
+				scx_log_lose();
+			}
 			p->lib->close(p->in);
 			p->in = NULL;
 			return false;

@@ -3,10 +3,13 @@
  * Writing a capture file: see savefile.h. Called by the data path's thread.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../log.h"
 #include "savefile.h"
@@ -15,6 +18,7 @@
 #define RECORD_BYTES 16u
 #define SNAP_BYTES   262144
 #define FLUSH_NS     (20ull * 1000 * 1000)
+#define ROOM_MS	     5000 /* for a pipe whose reader is slow */
 
 static uint64_t
 clock_ns(clockid_t clock)
@@ -23,6 +27,53 @@ clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/*
+ * The file below libpcap's FILE: a pipe is not waited for without end, neither for a reader nor for
+ * room, for the NIC stands still meanwhile.
+ */
+static ssize_t
+fd_write(void *cookie, const char *bytes, size_t n)
+{
+	struct scx_savefile *s = cookie;
+	struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+	size_t done = 0;
+
+	while (done < n && !s->stuck) {
+		ssize_t rc = write(s->fd, bytes + done, n - done);
+
+		if (rc > 0)
+			done += (size_t)rc;
+		else if (rc == 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+		else if (errno == EAGAIN && poll(&p, 1, ROOM_MS) == 0) {
+			errno = ETIMEDOUT;
+			s->stuck = true;
+		}
+	}
+	return (ssize_t)done;
+}
+
+static int
+fd_close(void *cookie)
+{
+	return close(((struct scx_savefile *)cookie)->fd);
+}
+
+static FILE *
+open_file(struct scx_savefile *s, const char *path)
+{
+	FILE *f;
+
+	s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+	if (s->fd < 0)
+		return NULL;
+	f = fopencookie(
+		s, "w", (cookie_io_functions_t){.write = fd_write, .close = fd_close});
+	if (f == NULL)
+		close(s->fd);
+	return f;
 }
 
 int
@@ -37,10 +88,12 @@ scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t er
 	s->lib = scx_pcap(err, err_bytes);
 	if (!s->lib)
 		return -ENOENT;
-	f = fopen(path, "we");
+	f = open_file(s, path);
 	if (!f) {
 		rc = -errno;
-		snprintf(err, err_bytes, "capture file %s: %s", path, strerror(-rc));
+		snprintf(err, err_bytes, "capture file %s: %s", path,
+			rc == -ENXIO ? "nobody reads this pipe: start its reader first"
+				     : strerror(-rc));
 		return rc;
 	}
 	s->buffer = malloc(BUFFER_BYTES);

@@ -7,6 +7,7 @@
 #ifndef SCX_SAVEFILE_H
 #define SCX_SAVEFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../wire.h"
@@ -19,6 +20,8 @@ struct scx_savefile {
 	char *buffer;
 	size_t pending;	   /* bytes not handed over yet */
 	uint64_t since_ns; /* the oldest of them */
+	int fd;
+	bool stuck; /* a pipe that nobody empties: it gets no more time */
 };
 
 /* 0 or -errno with err filled. path NULL: a file that takes everything and keeps nothing. */

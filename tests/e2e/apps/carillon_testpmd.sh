@@ -316,6 +316,14 @@ prompt()
 	is 'prompt: seconds' "$(json "$T/prompt.json" '0.5 < r["seconds"] < 2')" True
 }
 
+# SIGSEGV from somebody else means an end as well, though the softcx in the program has words for its own.
+crash()
+{
+	crl_start crash --forward-mode=io --tx-first
+	crl_signal SEGV
+	is 'crash: status' "$RC" 139
+}
+
 # The lines of testpmd's blocks with every number and the padding after it made alike.
 shapes()
 {
@@ -344,4 +352,5 @@ wire
 counts
 telemetry
 prompt
+crash
 same_shapes

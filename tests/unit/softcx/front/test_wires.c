@@ -5,6 +5,7 @@
  * kill -9, reads up to the last flush. The netdev wire: test_veth.c.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,10 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "drivers/softcx/log.h"
 #include "drivers/softcx/wire.h"
 
 #define NR 300
@@ -51,7 +55,7 @@ make_dir(void **state)
 static int
 remove_dir(void **state)
 {
-	static const char *const names[] = {"a", "b", "cut", "raw"};
+	static const char *const names[] = {"a", "b", "cut", "raw", "pipe"};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unlink(file(names[i]));
@@ -193,6 +197,58 @@ refused(void **state)
 	assert_non_null(strstr(err, "nosuchnetdev"));
 }
 
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* A file that ends within a frame: what is whole comes in, and the run is not called a good one. */
+static void
+cut_within_a_frame(void **state)
+{
+	struct scx_frame f = frame(0), got;
+	struct scx_wire *w;
+	unsigned n = 0;
+
+	assert_int_equal(scx_wire_pcap(NULL, file("a"), &w, err, sizeof(err)), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(w->ops->send(w, &f, 1), 1);
+	w->ops->close(w);
+	assert_int_equal(truncate(file("a"), 24 + 2 * (16 + f.len) + 16 + f.len / 2), 0);
+	assert_int_equal(scx_wire_pcap(file("a"), NULL, &w, err, sizeof(err)), 0);
+	assert_false(scx_log_lost());
+	while (w->ops->recv(w, &got, 1) == 1)
+		n++;
+	w->ops->close(w);
+	assert_int_equal(n, 2);
+	assert_true(scx_log_lost());
+}
+
+/* A pipe is waited for neither until somebody reads it nor until there is room in it. */
+static void
+pipes(void **state)
+{
+	struct scx_frame f = frame(0);
+	struct scx_wire *w;
+	double from = seconds();
+	int reader;
+
+	assert_int_equal(mkfifo(file("pipe"), 0600), 0);
+	assert_int_equal(scx_wire_pcap(NULL, file("pipe"), &w, err, sizeof(err)), -ENXIO);
+	assert_non_null(strstr(err, "nobody reads this pipe"));
+	reader = open(file("pipe"), O_RDONLY | O_NONBLOCK);
+	assert_int_equal(scx_wire_pcap(NULL, file("pipe"), &w, err, sizeof(err)), 0);
+	for (unsigned i = 0; i < 40000; i++) /* more than pipe and buffer hold */
+		assert_int_equal(w->ops->send(w, &f, 1), 1);
+	w->ops->close(w);
+	assert_true(seconds() - from < 20);
+	close(reader);
+}
+
 int
 main(void)
 {
@@ -202,6 +258,8 @@ main(void)
 		cmocka_unit_test(tap_sees_both),
 		cmocka_unit_test(tap_of_loopback),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(cut_within_a_frame),
+		cmocka_unit_test(pipes),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
