@@ -41,7 +41,8 @@ mapped_too(const struct crl_queue *q)
 
 	LIST_FOREACH(other, &q->ctx->queues, link)
 	if (other != q && other->uar == q->uar && other->uar_mapped &&
-		other->rings->arg == q->rings->arg)
+		other->rings->arg == q->rings->arg &&
+		other->rings->map_mmio == q->rings->map_mmio)
 		return other;
 	return NULL;
 }

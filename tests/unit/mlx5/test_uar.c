@@ -22,6 +22,17 @@ map(void *arg, void *addr, size_t bytes, void **dev)
 	return ret;
 }
 
+/* Of another processor whose functions need no argument to tell them apart. */
+static int
+map_twice(void *arg, void *addr, size_t bytes, void **dev)
+{
+	int ret = map(arg, addr, bytes, dev);
+
+	if (ret == 0)
+		*dev = (void *)((uintptr_t)*dev + shift);
+	return ret;
+}
+
 static struct crl_mem
 mapping(struct fake_mem *m)
 {
@@ -153,6 +164,26 @@ mapped_once(void **state)
 	assert_string_equal(fx.list, "-uar -mmio-other -uar -mmio-gpu -uar ");
 }
 
+/* Processors of which one has the argument of the other, as two that have none, are still two. */
+static void
+mapped_by_another(void **state)
+{
+	(void)state;
+	other_mem.arg = gpu_mem.arg;
+	other_mem.map_mmio = map_twice;
+	for (unsigned i = 0; i < 2; i++) {
+		q[i].cfg.uar = CRL_UAR_NC_SHARED;
+		q[i].rings = i ? &other_mem : &gpu_mem;
+		assert_int_equal(crl_uar_get(&q[i], &err), 0);
+		assert_int_equal(
+			(uintptr_t)q[i].uar_reg, (uintptr_t)q[i].uar->reg_addr + (i + 1u) * shift);
+	}
+	crl_uar_put(&q[0]);
+	crl_uar_put(&q[1]);
+	assert_string_equal(
+		fx.list, "uar-nc mmio-gpu uar-nc mmio-gpu -mmio-gpu -uar -mmio-gpu -uar ");
+}
+
 /* Pages of their own are mapped each, though they are of one memory. */
 static void
 own_pages(void **state)
@@ -208,6 +239,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(best_first, start, end),
 		cmocka_unit_test_setup_teardown(one_kind, start, end),
 		cmocka_unit_test_setup_teardown(mapped_once, start, end),
+		cmocka_unit_test_setup_teardown(mapped_by_another, start, end),
 		cmocka_unit_test_setup_teardown(own_pages, start, end),
 		cmocka_unit_test_setup_teardown(not_mapped, start, end),
 	};
