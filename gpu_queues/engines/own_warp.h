@@ -29,12 +29,14 @@ crl_txonly_warp_post(
 {
 	struct crl_sq *sq = &s->tx->sq;
 	bool empw = crl_warp_has_empw(sq);
+	/* frames of a multi-packet send that fits into the ring at all */
+	uint64_t room, most = 4u * crl_ring_depth(sq->log_depth) - 2u;
 	uint32_t at, k;
-	uint64_t room;
 
 	for (at = 0; at < n; at += k) {
 		room = crl_sq_room(sq);
 		k = n - at < CRL_WARP_ROUND ? n - at : CRL_WARP_ROUND;
+		k = empw && k > most ? (uint32_t)most : k;
 		if (empw && k > 1u && crl_wqebbs(2u + k) <= room) {
 			crl_warp_post_empw(w, sq, m->frame, k, s->opts.cs_flags, 0);
 			continue;
