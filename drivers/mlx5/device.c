@@ -281,6 +281,15 @@ crl_ctx_idle(const struct crl_ctx *ctx, struct crl_err *err)
 	return 0;
 }
 
+/* The context stays, whatever the errno of what refused. */
+static int
+busy(struct crl_err *err)
+{
+	if (err != NULL)
+		err->code = -EBUSY;
+	return -EBUSY;
+}
+
 CRL_PUBLIC int
 crl_close(struct crl_ctx *ctx, struct crl_err *err)
 {
@@ -289,19 +298,27 @@ crl_close(struct crl_ctx *ctx, struct crl_err *err)
 	if (ctx == NULL)
 		return 0;
 	ret = crl_ctx_idle(ctx, err);
-	while (ret == 0 && !LIST_EMPTY(&ctx->regions)) /* orphans */
-		ret = crl_region_dereg(LIST_FIRST(&ctx->regions), err);
 	if (ret != 0)
 		return ret;
+	while (!LIST_EMPTY(&ctx->regions)) /* orphans */
+		if (crl_region_dereg(LIST_FIRST(&ctx->regions), err) != 0)
+			return busy(err);
+	/* Then what objects of the program's own can hold; until here the context is as it was. */
+	ret = ibv_dealloc_pd(ctx->pd);
+	if (ret != 0 && !ctx->left) {
+		crl_fail_errno(err, crl_errno_of(ret), CLOSE_STEP,
+			"destroy what your program made with it first, and close again",
+			"the protection domain is in use");
+		return busy(err);
+	}
 	crl_events_close(ctx);
 	crl_td_destroy(ctx);
-	if (ibv_dealloc_pd(ctx->pd) != 0)
-		ret = crl_fail_errno(err, errno, CLOSE_STEP,
-			"destroy what your program made with it first",
-			"the protection domain is in use");
 	/* What is still alive now dies with the file descriptor. */
-	if (ibv_close_device(ctx->ibv) != 0 && ret == 0)
-		ret = crl_fail_errno(err, errno, CLOSE_STEP, "", "verbs did not close");
+	ret = 0;
+	errno = 0;
+	if (ibv_close_device(ctx->ibv) != 0)
+		ret = crl_err_set(err, -EIO, CLOSE_STEP, "",
+			"verbs did not close (errno %d), and the context is gone", errno);
 	free(ctx);
 	return ret;
 }

@@ -169,7 +169,7 @@ crl_eal_cleanup(struct crl_eal *eal, struct crl_err *err)
 			ret = crl_ctx_idle(eal->ctx[i], err);
 	for (unsigned i = 0; i < eal->args.nr_devs && ret == 0; i++) {
 		ret = crl_close(eal->ctx[i], err);
-		if (ret == 0)
+		if (ret != -EBUSY)
 			eal->ctx[i] = NULL;
 	}
 	if (ret != 0)

@@ -67,6 +67,7 @@ struct crl_ctx {
 	char numa_why[64];   /* why not bound */
 	struct crl_info info;
 	uint64_t next_id; /* of queues, for event cookies; never reused */
+	bool left; /* the NIC keeps objects of a queue that could not be made, till the fd goes */
 	LIST_HEAD(, crl_region) regions;
 	LIST_HEAD(, crl_queue) queues;
 	char port_name[32]; /* of the imported port that lives on this context, "": none */

@@ -200,8 +200,8 @@ create_objects(struct crl_queue *q, struct crl_err *err)
 		ret = crl_rq_create(q, err);
 	if (ret == 0)
 		ret = crl_events_subscribe(q, err);
-	if (ret != 0)
-		destroy_objects(q, NULL);
+	if (ret != 0 && destroy_objects(q, NULL) != 0)
+		q->ctx->left = true;
 	return ret;
 }
 

@@ -77,7 +77,10 @@ struct crl_cfg {
  */
 int crl_open(const struct crl_cfg *cfg, struct crl_ctx **ctx, struct crl_err *err);
 
-/* -EBUSY: a region, queue or port lives; err names one. Then the context stays as it was. */
+/*
+ * -EBUSY: a region, queue or port lives, err names one; or what the program made with crl_ibv_pd()
+ * itself. Then the context stays as it was. After any other answer it is gone.
+ */
 int crl_close(struct crl_ctx *ctx, struct crl_err *err);
 
 /* The device as it described itself. */

@@ -38,7 +38,10 @@ struct rte_mempool;
  *   what crl_open() returns
  */
 int crl_eal_init(int argc, char **argv, struct crl_eal **eal, struct crl_err *err);
-/* Closes the contexts and cleans EAL up. -EBUSY: a port is open or a context has children. */
+/*
+ * Closes the contexts and cleans EAL up. -EBUSY: a port is open or a context has children; -EIO: a
+ * context did not close well; eal is still there, call again. After any other answer it is gone.
+ */
 int crl_eal_cleanup(struct crl_eal *eal, struct crl_err *err);
 
 unsigned crl_eal_nr_devices(const struct crl_eal *eal);
