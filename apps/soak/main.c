@@ -110,6 +110,10 @@ report(const struct soak *s)
 	printf("soak: resident %llu kB after the second round, %llu kB after the last; %llu limits "
 	       "tried\n",
 		LLU(s->rss_from_kb), LLU(s->rss_to_kb), LLU(s->limits));
+	if (s->good == 0)
+		fprintf(stderr, "carillon-soak: not one packet came round and was checked; it had "
+				"%.3f s: give it more --seconds or --packets\n",
+			t);
 	if (s->opt.json != NULL)
 		ret = report_json(s, words, t);
 	printf("soak: lost=%llu torn=%llu leaked=%llu dup=%llu\n", LLU(s->lost), LLU(s->torn),
@@ -127,6 +131,9 @@ rounds(struct soak *s, struct crl_err *err)
 
 	s->start_ns = crl_now_ns();
 	for (s->round = 0; s->round < n && !s->stop; s->round++) {
+		/* what is left is counted from the warm rounds on, so there is one more at least */
+		if (s->round > WARM_ROUNDS && crl_now_ns() - s->start_ns >= span)
+			break;
 		s->seed = s->opt.seed * 1000003u + s->round * 97u;
 		packets = left / (n - s->round);
 		left -= packets;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_ethdev.h>
 #include <rte_gpudev.h>
 
@@ -34,6 +35,18 @@ gpudev_by_name(const char *name)
 	return -1;
 }
 
+/* One that was given and is not there was refused: without its arguments it would be another. */
+static bool
+vdev_was_given(const char *name)
+{
+	struct rte_devargs *da;
+
+	RTE_EAL_DEVARGS_FOREACH("vdev", da)
+	if (strcmp(da->name, name) == 0)
+		return true;
+	return false;
+}
+
 /* --gpu and --rings: which memory queues are made of, and who runs them. */
 int
 crl_tp_memory(struct crl_tp_app *app, struct crl_err *err)
@@ -50,7 +63,7 @@ crl_tp_memory(struct crl_tp_app *app, struct crl_err *err)
 		return 0;
 	}
 	id = gpudev_by_name(name);
-	if (id < 0 && rte_eal_hotplug_add("vdev", name, "") == 0) /* no --vdev was given for it */
+	if (id < 0 && !vdev_was_given(name) && rte_eal_hotplug_add("vdev", name, "") == 0)
 		id = gpudev_by_name(name);
 	gpu = id >= 0 ? crl_gpu_find(name) : NULL;
 	if (gpu == NULL)

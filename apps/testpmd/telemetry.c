@@ -6,6 +6,7 @@
 #include "app.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,20 @@
 
 static struct crl_tp_app *app; /* telemetry hands its callbacks nothing of ours */
 
+/* A number at the beginning of the text: what follows it, or NULL. */
+static const char *
+number(const char *text, unsigned *v)
+{
+	char *end;
+	unsigned long n;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	n = strtoul(text, &end, 10);
+	*v = n < UINT_MAX ? (unsigned)n : UINT_MAX; /* which nothing has for its number */
+	return end;
+}
+
 /* "PORT,QUEUE", both optional where one only exists: the queue, or NULL. */
 static const struct crl_tp_queue *
 queue_of(const char *params, unsigned *port, unsigned *queue)
@@ -21,12 +36,10 @@ queue_of(const char *params, unsigned *port, unsigned *queue)
 	*port = app->ports[0].id;
 	*queue = 0;
 	if (params != NULL && *params != '\0') {
-		char *end;
-
-		*port = (unsigned)strtoul(params, &end, 10);
-		if (*end == ',')
-			*queue = (unsigned)strtoul(end + 1, &end, 10);
-		if (end == params || *end != '\0')
+		params = number(params, port);
+		if (params != NULL && *params == ',')
+			params = number(params + 1, queue);
+		if (params == NULL || *params != '\0')
 			return NULL;
 	}
 	for (uint32_t i = 0; i < app->nr_ports; i++)

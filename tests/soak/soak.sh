@@ -57,6 +57,10 @@ sound failing --packets=200000 --queues=4 --faults=3 --forwarders=1
 is 'failing: errors' "$(json failing '(r["errors_planned"], r["errors_seen"], r["errors_other"])')" '(12, 12, 0)'
 FAULTS=overwrite,records sound early --packets=100000 --queues=2 --ring=32
 
+# Rounds that there is no more time for are not begun: a thousand would be some ten seconds.
+soak hasty --packets=100000000 --rounds=1000 --seconds=1 # so short ones that frames may come or not
+is 'hasty: it ended in time' "$(json hasty 'r["seconds"] < 5')" True
+
 found tear torn --plant=tear=777
 found drop lost --plant=drop=1
 found dup dup --plant=dup=20

@@ -71,6 +71,10 @@ if [ -n "${PLUGIN:-}" ]; then
 			grep -qE '^Path of port 0 .*gpu_crl_host0' <<<"$out" ||
 			fail "gpu_crl_host with $vdev: $(tail -n 5 <<<"$out")"
 	done
+	for args in numa=x numa=4000 colour=red; do
+		nic "gpu_crl_host with $args" 'no gpudev.* gpu_crl_host0' --vdev=gpu_crl_host0,$args \
+			-- --gpu=gpu_crl_host0 --duration=1
+	done
 	cp "$TESTPMD" "$T/alone"
 	nic_alone() { refused "$1" "$2" "$SOFTCX" run -- "$T/alone" "${EALOPT[@]}" "${@:3}"; }
 	nic_alone 'no plugin' 'librte_gpu_crl.so: it is not in' --vdev=gpu_crl_host0 -- --duration=1
