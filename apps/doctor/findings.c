@@ -2,10 +2,20 @@
 /*
  * The list of findings, in the order in which the checks made them. Host only.
  */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "doctor.h"
+
+/* What a file said may be any bytes; JSON is UTF-8, and a terminal obeys some of them. */
+static void
+printable(char *text)
+{
+	for (; *text != '\0'; text++)
+		if (!isprint((unsigned char)*text))
+			*text = '?';
+}
 
 struct dr_finding *
 dr_find(struct doctor *d, enum dr_level level, const char *id, const char *subject, const char *say,
@@ -25,6 +35,8 @@ dr_find(struct doctor *d, enum dr_level level, const char *id, const char *subje
 	va_start(ap, say);
 	vsnprintf(f->say, sizeof(f->say), say, ap);
 	va_end(ap);
+	printable(f->subject);
+	printable(f->say);
 	return f;
 }
 
@@ -36,6 +48,7 @@ dr_evidence(struct dr_finding *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(f->evidence, sizeof(f->evidence), fmt, ap);
 	va_end(ap);
+	printable(f->evidence);
 }
 
 void
@@ -46,6 +59,7 @@ dr_fix(struct dr_finding *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(f->fix, sizeof(f->fix), fmt, ap);
 	va_end(ap);
+	printable(f->fix);
 }
 
 unsigned

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """carillon-doctor on made-up machines: each with the exact findings expected, and no other.
 
-usage: doctor_trees.py CARILLON-DOCTOR
+usage: doctor_trees.py CARILLON-DOCTOR [SEED]
 A situation's doc string lists what must be found beside "ok", as LEVEL ID [SUBJECT]; what it does
 not list must not be found. Each finding must carry its evidence, and a fix.
 """
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -54,11 +55,34 @@ def judge(doctor, function, with_text):
     return wrong
 
 
+def rubbish(doctor, function, rng):
+    """The situation with some of its files made into what no kernel writes: a report all the same, and sound JSON."""
+    m = Machine()
+    function(m)
+    for path in rng.sample(sorted(m.files), min(len(m.files), 12)):
+        m.put(path, rng.choice([rng.randbytes(rng.randrange(300)), b"", b"-1\n", b"9" * 40 + b"\n", b"a b c\n" * 200,
+                                m.files[path][:len(m.files[path]) // 2], m.files[path] + rng.randbytes(40)]))
+    with tempfile.TemporaryDirectory() as root:
+        m.write(root)
+        run = subprocess.run([doctor, "--root", root, "--json", "--all"], capture_output=True, timeout=20)
+    if run.returncode not in (0, 1):
+        return [f"exit status {run.returncode}: {run.stderr[-300:]}"]
+    try:
+        json.loads(run.stdout.decode())
+    except ValueError as error:
+        return [f"no JSON: {error}"]
+    return []
+
+
 def main():
     doctor, bad = sys.argv[1], 0
     print(f"from {situations_nic.__name__} and {situations_machine.__name__}")
+    seed = sys.argv[2] if len(sys.argv) > 2 else str(random.getrandbits(32))
+    rng = random.Random(seed)
     for i, function in enumerate(SITUATIONS):
         wrong = judge(doctor, function, i % 6 == 0)
+        if i % 4 == 1:
+            wrong += [f"rubbish, seed {seed}: {line}" for line in rubbish(doctor, function, rng)]
         bad += bool(wrong)
         print(f"{'not ok' if wrong else 'ok'} {function.__name__}")
         for line in wrong:
