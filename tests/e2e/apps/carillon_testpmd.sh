@@ -258,7 +258,8 @@ telemetry()
 	sleep 0.3
 	python3 -c "$ask" "$sock" /carillon/queues /carillon/stats,0,1 /carillon/path,0,0 \
 		/carillon/errors /carillon/stats,9,9 /carillon/stats,0, /carillon/stats,,1 \
-		/carillon/stats,4294967296,0 /carillon/stats,0,-4294967295 >"$T/told" 2>&1 || fail "telemetry: $(cat "$T/told")"
+		/carillon/stats,4294967296,0 /carillon/stats,0,-4294967295 >"$T/told" 2>&1 ||
+		fail "telemetry: $(cat "$T/told")"
 	is 'telemetry: queues' "$(sed -n 1p "$T/told")" '{"/carillon/queues": ["0,0", "0,1"]}'
 	grep -q '"/carillon/stats".*"tx_doorbells"' "$T/told" || fail "telemetry: $(cat "$T/told")"
 	grep -q '"/carillon/path".*"rings": "host".*"doorbell": ".*"engine": "io".*"lcore 1"' "$T/told" ||
