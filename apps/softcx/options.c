@@ -58,7 +58,9 @@ static const struct argp_option options[] = {
 	{"host-doorbells", OPT_HOST_DOORBELLS, NULL, 0,
 		"with --nic-step gpu: engines on that GPU ring in host memory, not in its own", 0},
 	{"log", OPT_LOG, "FILE", 0,
-		"where the model writes what it has to say (default: standard error)", 0},
+		"where the model writes what it has to say, behind what the file has (default: "
+		"standard error)",
+		0},
 	{"log-dump", OPT_LOG_DUMP, "N", 0,
 		"and there: each umem, the umems of each queue, and the first N WQEs and CQEs of "
 		"each ring, read where they lie",
@@ -312,6 +314,10 @@ finish(struct run *run)
 		return rc;
 	if (c->faults[0] && c->step != SCX_CONF_STEP_CPU) {
 		run_say("--faults goes with --nic-step cpu only");
+		return RUN_EXIT_USAGE;
+	}
+	if (c->host_doorbells && c->step != SCX_CONF_STEP_GPU) {
+		run_say("--host-doorbells goes with --nic-step gpu only");
 		return RUN_EXIT_USAGE;
 	}
 	for (unsigned i = 0; i < c->nr_ports; i += 2)

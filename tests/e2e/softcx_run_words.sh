@@ -34,6 +34,9 @@ wrong 64 'seed wants a number' "$SOFTCX" run --seed x -- true
 for who in dpu cpu:1 gpu:x; do
 	wrong 64 'nic-step' "$SOFTCX" run --nic-step $who -- true
 done
+for who in cpu copy remote; do # an option that would be without effect
+	wrong 64 'host-doorbells goes with --nic-step gpu' "$SOFTCX" run --host-doorbells --nic-step $who -- true
+done
 wrong 64 "no wire 'string'" "$SOFTCX" run --wire string -- true
 for name in '' a/b 'a b' fifteencharsxxx all default eth%d; do
 	wrong 64 'wants the name of a netdev' "$SOFTCX" run --wire "veth:$name" -- true
