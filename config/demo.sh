@@ -50,6 +50,7 @@ prepare() {
 }
 
 enter() {
+	[ -f "$build/build.ninja" ] || die "there is no build in $build: run it without --no-build"
 	local unshare=(unshare --net --mount --pid --fork --kill-child --mount-proc)
 	mkdir -p "$out" 2>/dev/null && [ -w "$out" ] ||
 		die "cannot write into $out: run this as the owner of the tree"

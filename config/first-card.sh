@@ -27,9 +27,15 @@ die()
 
 while [ $# -gt 0 ]; do
 	case $1 in
-	-d) device=${2:?} && shift ;;
-	-b) build=$(cd "${2:?}" && pwd) && shift ;;
-	-o) out=${2:?} && shift ;;
+	-d | -b | -o) [ -n "${2:-}" ] || die "$1 wants a value; --help tells the usage" ;;
+	esac
+	case $1 in
+	-d) device=$2 && shift ;;
+	-b)
+		build=$(cd "$2" 2>/dev/null && pwd) || die "there is no folder $2"
+		shift
+		;;
+	-o) out=$2 && shift ;;
 	--loop) loop=1 ;;
 	--no-frames) frames=0 ;;
 	-h | --help)
@@ -40,6 +46,9 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
+# Now, not after ten minutes. A folder that is not there cannot be written either.
+[ ! -d "$out" ] || die "$out is a folder, and the report a file"
+if [ -e "$out" ]; then [ -w "$out" ]; else [ -w "$(dirname -- "$out")" ]; fi || die "cannot write $out"
 
 # Number, name, predicted outcome, what it retires (the sentence's number in docs/first-card.md).
 table='1|doctor|carillon-doctor finds nothing that stops Carillon|U1
