@@ -67,7 +67,7 @@ command(struct it *it, uint32_t u)
 	struct gen *g = &it->gen[u];
 	uint8_t *out;
 
-	gen_command(g, fz_below(&it->f, GEN_OPS), it->uid[u]);
+	gen_command(g, gen_pick(&it->f), it->uid[u]);
 	if (fwrig_run(it->r, g, it->uid[u], &out) == 0 && g->out_bytes >= 16)
 		gen_made(g, out);
 	free(out);

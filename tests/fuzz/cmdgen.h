@@ -7,7 +7,7 @@
 #ifndef CRL_FUZZ_CMDGEN_H
 #define CRL_FUZZ_CMDGEN_H
 
-#include "drivers/softcx/fw/fw.h"
+#include "cmdops.h"
 #include "fz.h"
 #include "refnet.h"
 
@@ -26,146 +26,6 @@ struct gen {
 	CRL_ALIGNAS(8) uint8_t in[GEN_IN_MAX];
 	uint32_t in_bytes, out_bytes;
 };
-
-enum gen_list { GEN_NOTHING, GEN_PAGES, GEN_QUEUES, GEN_DEST, GEN_REGISTER };
-struct gen_op {
-	uint16_t opcode;
-	uint8_t layout, list, makes; /* makes: SCX_FW_KINDS: nothing */
-	uint16_t out;
-};
-
-/* clang-format off */
-#define GEN_(OP, L, out, list, makes) \
-	{CRL_CMD_OP_##OP, SCX_LAYOUT_##L, list, makes, out},
-#define GEN_MAKE(OP, kind, list) GEN_(OP, OP##_IN, 16, list, SCX_FW_##kind)
-#define GEN_DO(OP) GEN_(OP, OP##_IN, 16, GEN_NOTHING, SCX_FW_KINDS)
-#define GEN_ASK(OP) GEN_(OP, OP##_IN, CRL_PRM_##OP##_OUT_BYTES, GEN_NOTHING, SCX_FW_KINDS)
-static const struct gen_op gen_ops[] = {
-	GEN_MAKE(ALLOC_PD, PD, 0) GEN_MAKE(ALLOC_UAR, UAR, 0)
-	GEN_MAKE(ALLOC_TRANSPORT_DOMAIN, TD, 0) GEN_MAKE(ALLOC_Q_COUNTER, QCOUNTER, 0)
-	GEN_MAKE(CREATE_TIS, TIS, 0) GEN_MAKE(CREATE_CQ, CQ, GEN_PAGES)
-	GEN_MAKE(CREATE_SQ, SQ, GEN_PAGES) GEN_MAKE(CREATE_RQ, RQ, GEN_PAGES)
-	GEN_MAKE(CREATE_RQT, RQT, GEN_QUEUES) GEN_MAKE(CREATE_TIR, TIR, 0)
-	GEN_MAKE(CREATE_EQ, EQ, GEN_PAGES) GEN_MAKE(CREATE_MKEY, MKEY, GEN_PAGES)
-	GEN_MAKE(CREATE_FLOW_TABLE, FT, 0) GEN_MAKE(CREATE_FLOW_GROUP, FG, 0)
-	GEN_(SET_FLOW_TABLE_ENTRY, SET_FTE_IN, 16, GEN_DEST, SCX_FW_KINDS)
-	GEN_(DELETE_FLOW_TABLE_ENTRY, DELETE_FTE_IN, 16, 0, SCX_FW_KINDS)
-	GEN_DO(SET_FLOW_TABLE_ROOT) GEN_DO(MODIFY_FLOW_TABLE)
-	GEN_DO(MODIFY_SQ) GEN_DO(MODIFY_RQ) GEN_DO(MODIFY_TIR)
-	GEN_(MODIFY_RQT, MODIFY_RQT_IN, 16, GEN_QUEUES, SCX_FW_KINDS)
-	GEN_ASK(QUERY_CQ) GEN_ASK(QUERY_SQ) GEN_ASK(QUERY_RQ) GEN_ASK(QUERY_TIS) GEN_ASK(QUERY_TIR)
-	GEN_ASK(QUERY_RQT) GEN_ASK(QUERY_EQ) GEN_ASK(QUERY_Q_COUNTER) GEN_ASK(QUERY_HCA_CAP)
-	GEN_ASK(QUERY_VPORT_STATE) GEN_ASK(QUERY_NIC_VPORT_CONTEXT) GEN_ASK(QUERY_VPORT_COUNTER)
-	GEN_ASK(QUERY_ISSI) GEN_ASK(QUERY_PAGES) GEN_ASK(QUERY_ADAPTER)
-	GEN_ASK(QUERY_SPECIAL_CONTEXTS)
-	GEN_DO(ENABLE_HCA) GEN_DO(DISABLE_HCA) GEN_DO(SET_ISSI) GEN_DO(INIT_HCA)
-	GEN_DO(TEARDOWN_HCA) GEN_DO(SET_DRIVER_VERSION) GEN_DO(SET_HCA_CAP)
-	GEN_(MANAGE_PAGES, MANAGE_PAGES_IN, 16, GEN_PAGES, SCX_FW_KINDS)
-	GEN_(ACCESS_REG, ACCESS_REGISTER_IN, 16, GEN_REGISTER, SCX_FW_KINDS)
-	GEN_DO(MODIFY_NIC_VPORT_CONTEXT)
-	GEN_DO(DESTROY_CQ) GEN_DO(DESTROY_SQ) GEN_DO(DESTROY_RQ) GEN_DO(DESTROY_TIS)
-	GEN_DO(DESTROY_TIR) GEN_DO(DESTROY_RQT) GEN_DO(DESTROY_EQ) GEN_DO(DESTROY_MKEY)
-	GEN_DO(DESTROY_FLOW_TABLE) GEN_DO(DESTROY_FLOW_GROUP) GEN_DO(DEALLOC_PD)
-	GEN_DO(DEALLOC_UAR) GEN_DO(DEALLOC_TRANSPORT_DOMAIN) GEN_DO(DEALLOC_Q_COUNTER)
-};
-/* clang-format on */
-#define GEN_OPS (sizeof(gen_ops) / sizeof(gen_ops[0]))
-
-enum gen_how {
-	GEN_ZERO,
-	GEN_CONST,
-	GEN_SMALL,
-	GEN_NUM,
-	GEN_UMEM,
-	GEN_PAGE,
-	GEN_RECORD,
-	GEN_BITS,
-	GEN_ONE_OF
-};
-
-/* How a field of that name is filled; what is not here stays zero. */
-static const struct {
-	const char *name;
-	uint8_t how;
-	uint32_t arg;
-} gen_fields[] = {
-	{"pd", GEN_NUM, SCX_FW_PD},
-	{"transport_domain", GEN_NUM, SCX_FW_TD},
-	{"uar", GEN_NUM, SCX_FW_UAR},
-	{"uar_page", GEN_NUM, SCX_FW_UAR},
-	{"counter_set_id", GEN_NUM, SCX_FW_QCOUNTER},
-	{"cqn", GEN_NUM, SCX_FW_CQ},
-	{"sqn", GEN_NUM, SCX_FW_SQ},
-	{"rqn", GEN_NUM, SCX_FW_RQ},
-	{"inline_rqn", GEN_NUM, SCX_FW_RQ},
-	{"rqtn", GEN_NUM, SCX_FW_RQT},
-	{"indirect_table", GEN_NUM, SCX_FW_RQT},
-	{"tirn", GEN_NUM, SCX_FW_TIR},
-	{"tisn", GEN_NUM, SCX_FW_TIS},
-	{"tis_num_0", GEN_NUM, SCX_FW_TIS},
-	{"tis_lst_sz", GEN_CONST, 1},
-	{"c_eqn", GEN_NUM, SCX_FW_EQ},
-	{"eq_number", GEN_NUM, SCX_FW_EQ},
-	{"mkey_index", GEN_NUM, SCX_FW_MKEY},
-	{"table_id", GEN_NUM, SCX_FW_FT},
-	{"table_miss_id", GEN_NUM, SCX_FW_FT},
-	{"group_id", GEN_NUM, SCX_FW_FG},
-	{"dbr_umem_id", GEN_NUM, SCX_FW_UMEM},
-	{"wq_umem_id", GEN_NUM, SCX_FW_UMEM},
-	{"cq_umem_id", GEN_NUM, SCX_FW_UMEM},
-	{"dbr_umem_valid", GEN_UMEM, 0},
-	{"wq_umem_valid", GEN_UMEM, 0},
-	{"cq_umem_valid", GEN_UMEM, 0},
-	{"wq_umem_offset", GEN_PAGE, 0},
-	{"cq_umem_offset", GEN_PAGE, 0},
-	{"dbr_addr", GEN_RECORD, 0},
-	{"wq_type", GEN_CONST, 1},
-	{"log_wq_stride", GEN_CONST, 6},
-	{"log_wq_sz", GEN_SMALL, 8},
-	{"log_cq_size", GEN_SMALL, 8},
-	{"log_eq_size", GEN_SMALL, 8},
-	{"cc", GEN_BITS, 7},
-	{"oi", GEN_BITS, 7},
-	{"flush_in_error_en", GEN_SMALL, 2},
-	{"allow_multi_pkt_send_wqe", GEN_SMALL, 2},
-	{"min_wqe_inline_mode", GEN_SMALL, 4},
-	{"vsd", GEN_SMALL, 2},
-	{"scatter_fcs", GEN_BITS, 3},
-	{"user_index", GEN_SMALL, 256},
-	{"rqt_max_size", GEN_CONST, 8},
-	{"rqt_actual_size", GEN_CONST, 4},
-	{"rqn_list", GEN_CONST, 1},
-	{"disp_type", GEN_SMALL, 2},
-	{"rx_hash_fn", GEN_SMALL, 3},
-	{"rx_hash_symmetric", GEN_SMALL, 2},
-	{"l3_prot_type", GEN_SMALL, 2},
-	{"l4_prot_type", GEN_SMALL, 2},
-	{"hash", GEN_SMALL, 2},
-	{"level", GEN_SMALL, 66},
-	{"log_size", GEN_SMALL, 6},
-	{"table_miss_action", GEN_SMALL, 2},
-	{"modify_field_select", GEN_CONST, 1},
-	{"start_flow_index", GEN_SMALL, 4},
-	{"end_flow_index", GEN_SMALL, 16},
-	{"match_criteria_enable", GEN_CONST, 1},
-	{"flow_index", GEN_SMALL, 16},
-	{"flow_tag", GEN_SMALL, 256},
-	{"destination_list_size", GEN_CONST, 1},
-	{"modify_enable_mask", GEN_SMALL, 8},
-	{"access_mode_1_0", GEN_SMALL, 2},
-	{"length64", GEN_BITS, 3},
-	{"lw", GEN_SMALL, 2},
-	{"mkey_7_0", GEN_SMALL, 256},
-	{"start_addr", GEN_RECORD, 0},
-	{"len", GEN_RECORD, 0},
-	{"intr", GEN_SMALL, 4},
-	{"current_issi", GEN_SMALL, 3},
-	{"input_num_entries", GEN_SMALL, 8},
-	{"clear", GEN_SMALL, 2},
-	{"action", GEN_ONE_OF, 3},
-	{"mtu", GEN_SMALL, 256},
-};
-#define GEN_FIELDS (sizeof(gen_fields) / sizeof(gen_fields[0]))
 
 /* Which of the above each field of each layout is; found once. */
 static inline const uint8_t *
@@ -276,6 +136,12 @@ gen_pages(struct gen *g)
 		gen_put32(g, g->in_bytes, (uint32_t)(page >> 32));
 		gen_put32(g, g->in_bytes + 4, (uint32_t)page);
 	}
+	if (g->op->opcode == CRL_CMD_OP_CREATE_UMEM) {
+		crl_prm_set64(crl_prm_at(g->in, CRL_PRM_CREATE_UMEM_IN_UMEM),
+			CRL_PRM_UMEM_NUM_OF_MTT, nr);
+		g->in[CRL_PRM_CREATE_UMEM_IN_BYTES + 7] |=
+			fz_rarely(g->f, 8) ? 0 : 3; /* read, write */
+	}
 	if (g->op->opcode == CRL_CMD_OP_CREATE_MKEY)
 		crl_prm_set(crl_prm_at(g->in, CRL_PRM_CREATE_MKEY_IN_MEMORY_KEY_MKEY_ENTRY),
 			CRL_PRM_MKC_LOG_PAGE_SIZE, 12 + fz_u8(g->f) / 240u);
@@ -297,22 +163,32 @@ gen_register(struct gen *g)
 		gen_put32(g, 16 + fz_below(g->f, 3) * 4, 90 + fz_u16(g->f) % 16400u);
 }
 
+static inline void
+gen_rqt(struct gen *g, uint32_t max, uint32_t nr)
+{
+	uint8_t *ctx = crl_prm_at(g->in, g->op->opcode == CRL_CMD_OP_CREATE_RQT
+						 ? CRL_PRM_CREATE_RQT_IN_RQT_CONTEXT
+						 : CRL_PRM_MODIFY_RQT_IN_CTX);
+
+	crl_prm_set(ctx, CRL_PRM_RQTC_RQT_MAX_SIZE, max);
+	crl_prm_set(ctx, CRL_PRM_RQTC_RQT_ACTUAL_SIZE, nr);
+}
+
 /* What follows the layout. */
 static inline void
 gen_list(struct gen *g)
 {
-	uint32_t n;
+	uint32_t n, how;
 
 	switch (g->op->list) {
 	case GEN_PAGES:
 		gen_pages(g);
 		break;
 	case GEN_QUEUES:
-		n = 1u << fz_below(g->f, 4);
-		crl_prm_set(crl_prm_at(g->in, g->op->opcode == CRL_CMD_OP_CREATE_RQT
-						      ? CRL_PRM_CREATE_RQT_IN_RQT_CONTEXT
-						      : CRL_PRM_MODIFY_RQT_IN_CTX),
-			CRL_PRM_RQTC_RQT_ACTUAL_SIZE, n);
+		how = fz_u8(g->f);
+		n = 1u << (how >> 6 == 3 ? how & 7u
+					 : how & 3u); /* or more than there is room for */
+		gen_rqt(g, how >> 6 == 3 ? 128 : 8, (how >> 4 & 3u) == 3 ? n << 1 : n);
 		for (uint32_t i = 0; i < n; i++, g->in_bytes += 4)
 			gen_put32(g, g->in_bytes, gen_number(g, SCX_FW_RQ));
 		break;
@@ -383,6 +259,17 @@ gen_tame(struct gen *g)
 		crl_prm_set(crl_prm_at(tirc, CRL_PRM_TIRC_RX_HASH_FIELD_SELECTOR_OUTER),
 			CRL_PRM_RX_HASH_FIELDS_SELECTED_FIELDS, g->calm ? 15 : fz_u8(g->f) & 31);
 	}
+	if (g->op->opcode == CRL_CMD_OP_CREATE_RMP) {
+		uint8_t *rmpc = crl_prm_at(g->in, CRL_PRM_CREATE_RMP_IN_CTX);
+
+		crl_prm_set(rmpc, CRL_PRM_RMPC_STATE, CRL_Q_STATE_RDY);
+		crl_prm_set(
+			crl_prm_at(rmpc, CRL_PRM_RMPC_WQ), CRL_PRM_WQ_WQ_TYPE, CRL_WQ_LINKED_LIST);
+	}
+	if (g->op->opcode == CRL_CMD_OP_MANAGE_PAGES && !g->calm)
+		ref_put16(g->in + 6, 1u + (fz_u8(g->f) & 1)); /* given, taken back */
+	if (g->op->opcode == CRL_CMD_OP_CREATE_QP)
+		crl_prm_set(crl_prm_at(g->in, CRL_PRM_CREATE_QP_IN_QPC), CRL_PRM_QPC_ST, 0x0c);
 	if (g->op->opcode == CRL_CMD_OP_CREATE_TIS)
 		crl_prm_set(crl_prm_at(g->in, CRL_PRM_CREATE_TIS_IN_CTX), CRL_PRM_TISC_PD, 0);
 	if (g->op->opcode == CRL_CMD_OP_CREATE_MKEY)
@@ -393,11 +280,20 @@ gen_tame(struct gen *g)
 			CRL_PRM_FLOW_TABLE_TABLE_MISS_ACTION, 0);
 }
 
+/* Index into gen_ops. */
+static inline uint32_t
+gen_pick(struct fz *f)
+{
+	uint32_t v = fz_u8(f);
+
+	return v < 256u - 2 * GEN_MORE ? v % GEN_FIRST : GEN_FIRST + v % GEN_MORE;
+}
+
 /* A command into g->in; op: index into gen_ops. */
 static inline void
 gen_command(struct gen *g, uint32_t op, uint32_t uid)
 {
-	uint32_t wrong;
+	uint32_t wrong, mod;
 
 	g->op = &gen_ops[op];
 	g->in_bytes = scx_layouts[g->op->layout].bytes;
@@ -406,8 +302,10 @@ gen_command(struct gen *g, uint32_t op, uint32_t uid)
 	gen_fill(g, g->in, g->op->layout);
 	ref_put16(g->in, g->op->opcode);
 	ref_put16(g->in + 2, uid);
-	if (fz_rarely(g->f, 3))
-		ref_put16(g->in + 6, fz_u8(g->f)); /* op_mod */
+	if (fz_rarely(g->f, 3)) {
+		mod = fz_u8(g->f);
+		ref_put16(g->in + 6, mod & 0x80 ? mod & 3u : mod); /* op_mod */
+	}
 	gen_tame(g);
 	gen_states(g);
 	gen_bytes(g);

@@ -176,8 +176,9 @@ fwrig_end(struct fwrig *r, bool words)
 		nic->hca->ft_root = 0;
 		FZ_MUST(scx_fw_ft_compile(&c) == 0, "rules stay");
 	}
-	for (unsigned uid = 0; uid < 8; uid++)
-		scx_uid_destroy(nic, (uint16_t)uid);
+	for (unsigned uid = 0; uid < SCX_UID_MAX; uid++)
+		if (uid < 8 || nic->uid_used[uid])
+			scx_uid_destroy(nic, (uint16_t)uid);
 	for (unsigned k = 0; k < SCX_FW_KINDS; k++) {
 		FZ_MUST(nic->table[k].used == 0, "%u of %s are left", nic->table[k].used,
 			scx_fw_kind_name(k));

@@ -24,6 +24,19 @@ struct it {
 	uint32_t len[8], nr;
 };
 
+/* Rarely where a region ends, or a piece of one with holes, or a byte beside. */
+static uint64_t
+near_end(const struct scx_dp_mkey *m, uint64_t at, uint32_t len, uint32_t how)
+{
+	const struct scx_extents *x = m->extents;
+
+	if (how >= 30)
+		return m->iova + m->bytes - len + (how == 30);
+	if (how < 26 || x == NULL)
+		return at;
+	return x->e[how % x->nr].from + x->e[how % x->nr].bytes - len + (how >= 28);
+}
+
 /* One scatter list at pi, mostly right. */
 static void
 make_wqe(struct it *it)
@@ -45,8 +58,7 @@ make_wqe(struct it *it)
 		}
 		len = how & 2 ? fz_below(&it->f, 100) : fz_len(&it->f, 2100);
 		at = m->iova + fz_u16(&it->f) % (m->bytes + 1);
-		if (fz_rarely(&it->f, 32))
-			at = m->iova + m->bytes - len;
+		at = near_end(m, at, len, fz_below(&it->f, 32));
 		if (fz_rarely(&it->f, 32))
 			at ^= 1ull << fz_below(&it->f, 64);
 		if (how & 0x80 && fz_rarely(&it->f, 8))

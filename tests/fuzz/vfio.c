@@ -11,26 +11,31 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cmdgen.h"
 #include "drivers/softcx/front_pci/pci.h"
 #include "drivers/softcx/log.h"
+#include "vfiomust.h"
 
-#define MEM_BYTES (256u << 10)
-#define MEM_AT	  0x100000u
-#define CMDQ	  (MEM_AT + 0x1000u)
-#define IN_BOX	  0x2000u
-#define OUT_BOX	  0x8000u
-#define BOX_STEP  1024u
-#define TOKEN	  0x5au
-#define BAR_UAR	  (PCI_UAR_FIRST * PCI_PAGE)
+#define MEM_BYTES   (256u << 10)
+#define MEM_AT	    0x100000u
+#define CMDQ	    (MEM_AT + 0x1000u)
+#define IN_BOX	    0x2000u
+#define OUT_BOX	    0x8000u
+#define BOX_STEP    1024u
+#define TOKEN	    0x5au
+#define BAR_UAR	    (PCI_UAR_FIRST * PCI_PAGE)
+#define SMALL_BYTES 12345u
+#define FIRST_FD    64 /* descriptors below are taken, whatever this process was started with */
 
 struct it {
 	struct fz f;
 	struct pci_dev *d;
-	int sock[2], fd, irq, small_fd, ro_fd;
+	int sock[2], fd, irq, small_fd, ro_fd,
+		free_fd; /* free_fd: the next descriptor there will be */
 	uint8_t *mem;
 	bool gone;
 	struct gen gen;
@@ -46,9 +51,16 @@ struct head {
 	uint32_t size, flags, error;
 };
 
+/* Of what goes with a message: of nothing none are asked for. */
+static uint64_t
+file_bytes(const struct it *it, int fd)
+{
+	return fd < 0 ? NO_FILE : fd == it->fd ? MEM_BYTES : fd == it->small_fd ? SMALL_BYTES : 0;
+}
+
 /* What the server wrote back: whole messages that answer what was asked. */
 static void
-answers(struct it *it, uint16_t cmd)
+answers(struct it *it, uint16_t cmd, bool fails)
 {
 	static uint8_t buf[16384];
 	struct head h;
@@ -62,13 +74,22 @@ answers(struct it *it, uint16_t cmd)
 		"answer of %zd bytes says size %u, message %u id %u, flags 0x%x", n, h.size, h.cmd,
 		h.id, h.flags);
 	FZ_MUST(((h.flags & 0x20) != 0) == (h.error != 0) && h.error < 200, "error %u", h.error);
+	FZ_MUST(h.error != 0 || !fails, "message %u went through", cmd);
 }
 
 static void
 note_memory(const struct pci_mem *m)
 {
-	for (uint32_t i = 0; i < m->nr; i++)
+	uint64_t mapped = 0, known = 0;
+
+	for (uint32_t i = 0; i < m->nr; i++) {
 		memset(was_memory + m->e[i].from / PCI_PAGE, 1, m->e[i].bytes / PCI_PAGE);
+		mapped += m->e[i].bytes;
+	}
+	for (uint32_t i = 0; i < m->known->nr; i++)
+		known += m->known->e[i].bytes;
+	FZ_MUST(mapped == known, "0x%llx bytes are mapped, the data path is told of 0x%llx",
+		(unsigned long long)mapped, (unsigned long long)known);
 }
 
 /*
@@ -117,7 +138,8 @@ send_message(struct it *it, uint16_t cmd, const void *body, uint32_t n, uint32_t
 	if (pci_message(it->d, it->sock[1]) != 0 || says != 16 + n)
 		it->gone = true;
 	else if (!(flags & 0x10))
-		answers(it, cmd);
+		answers(it, cmd,
+			must_fail(cmd, body, n, nr_fds > 0 ? file_bytes(it, fd) : NO_FILE));
 	FZ_MUST(it->d->nic != NULL, "no NIC after message %u", cmd);
 	note_memory(&it->d->mem);
 	scx_nic_poll(it->d->nic);
@@ -218,7 +240,7 @@ command(struct it *it)
 	uint32_t i = fz_below(&it->f, 32), wrong = fz_u8(&it->f);
 	uint8_t *s = it->mem + (CMDQ - MEM_AT) + i * 64, delivery;
 
-	gen_command(&it->gen, fz_below(&it->f, GEN_OPS), 0);
+	gen_command(&it->gen, gen_pick(&it->f), 0);
 	boxes(it, IN_BOX, it->gen.in, it->gen.in_bytes, wrong);
 	boxes(it, OUT_BOX, NULL, it->gen.out_bytes, wrong - 16u);
 	slot_put(it, i, it->gen.in_bytes, it->gen.out_bytes);
@@ -268,11 +290,15 @@ access_region(struct it *it)
 		off += BAR_UAR + fz_below(&it->f, 4) * PCI_PAGE;
 	if (how & 8)
 		off = fz_u32(&it->f) % (PCI_BAR_BYTES + 64);
-	if (how & 16)
+	if ((how & 0xd0) == 0xd0) /* more than the message has */
+		send_message(it, 10, (uint64_t[2]){off, (1ull + n) << 32 | (how & 32 ? 7 : 0)}, 16,
+			32, -1, 0, 0);
+	else if (how & 16)
 		region_write(it, how & 32 ? 7 : 0, off, data, n);
 	else if (how & 64)
-		send_message(it, 9, (uint64_t[2]){off, (uint64_t)fz_u16(&it->f) << 32}, 16, 32, -1,
-			0, 0);
+		send_message(it, 9,
+			(uint64_t[2]){off, (uint64_t)fz_u16(&it->f) << 32 | (how & 32 ? 7 : 0)}, 16,
+			32, -1, 0, 0);
 	else
 		send_message(it, 9, (uint64_t[2]){off, (uint64_t)n << 32 | (how & 32 ? 7 : 0)}, 16,
 			32, -1, 0, 0);
@@ -297,16 +323,21 @@ static void
 mapping(struct it *it)
 {
 	uint32_t how = fz_u8(&it->f);
-	uint64_t page = fz_u8(&it->f), bytes = (uint64_t)fz_u8(&it->f) << 12;
+	uint64_t page = fz_u8(&it->f), bytes = (uint64_t)fz_u8(&it->f) << 12, offset;
 	int fd = how & 4 ? it->small_fd : how & 8 ? it->ro_fd : it->fd;
 
-	if (how & 16)
+	if (how & 16) {
 		dma(it, how & 1, fz_u64(&it->f), fz_u64(&it->f), fz_u64(&it->f), fd, 3);
-	else if (how & 2)
+		return;
+	}
+	if (how & 2) {
 		dma(it, how & 1, MEM_AT, MEM_BYTES, 0, it->fd, 3);
-	else
-		dma(it, how & 1, page << 12, bytes, (uint64_t)fz_below(&it->f, 32) << 12, fd,
-			how & 32 ? 3 : fz_u8(&it->f));
+		return;
+	}
+	offset = (uint64_t)fz_below(&it->f, 32) << 12;
+	if ((how & 0x60) == 0x60) /* to the end of the file, or a page more */
+		bytes = MEM_BYTES - offset + (how >> 7 << 12);
+	dma(it, how & 1, page << 12, bytes, offset, fd, how & 32 ? 3 : fz_u8(&it->f));
 }
 
 static void
@@ -315,6 +346,25 @@ memory(struct it *it)
 	uint32_t at = fz_u32(&it->f) % MEM_BYTES, n = 1 + fz_below(&it->f, 64);
 
 	fz_bytes(&it->f, it->mem + at, n < MEM_BYTES - at ? n : MEM_BYTES - at);
+}
+
+/*
+ * The numbers of descriptors reach libFuzzer by comparisons, and those that are free hang on who
+ * started this process and on its limits: from here on they do not.
+ */
+static void
+take_low_fds(void)
+{
+	struct rlimit most;
+	int fd;
+
+	FZ_MUST(getrlimit(RLIMIT_NOFILE, &most) == 0, "errno %d", errno);
+	most.rlim_cur = most.rlim_max < 1024 ? most.rlim_max : 1024;
+	FZ_MUST(setrlimit(RLIMIT_NOFILE, &most) == 0, "errno %d", errno);
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd < FIRST_FD);
+	FZ_MUST(fd >= 0 && close(fd) == 0, "errno %d", errno);
 }
 
 static void
@@ -327,8 +377,10 @@ begin(struct it *it)
 		.mac = {2, 0, 0, 0, 0, 1}};
 	static struct pci_dev dev;
 	static struct it made;
+	char path[32];
 
 	if (made.d == NULL) {
+		take_low_fds();
 		FZ_MUST(scx_log_open("/dev/null") == 0, "the log");
 		made.d = &dev;
 		FZ_MUST(pci_dev_init(&dev, &cfg, NULL) == 0, "no device");
@@ -337,14 +389,19 @@ begin(struct it *it)
 		made.fd = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 		made.small_fd = memfd_create("small", MFD_CLOEXEC);
 		made.irq = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-		made.ro_fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 		FZ_MUST(ftruncate(made.fd, MEM_BYTES) == 0, "memory");
-		FZ_MUST(ftruncate(made.small_fd, 12345) == 0, "memory");
+		FZ_MUST(ftruncate(made.small_fd, SMALL_BYTES) == 0, "memory");
 		FZ_MUST(fcntl(made.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0, "seal");
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", made.fd);
+		made.ro_fd = open(path, O_RDONLY | O_CLOEXEC);
+		FZ_MUST(made.ro_fd >= 0 && made.irq >= 0, "errno %d", errno);
 		made.mem = mmap(NULL, MEM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, made.fd, 0);
 		FZ_MUST(made.mem != MAP_FAILED, "memory");
 	}
 	*it = made;
+	it->d->starting_until = 0;
+	it->free_fd = fcntl(it->fd, F_DUPFD_CLOEXEC, 0);
+	close(it->free_fd);
 	FZ_MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, it->sock) == 0, "socket");
 	memset(it->mem, 0, MEM_BYTES);
 }
@@ -354,6 +411,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct it it;
 	uint32_t how;
+	int fd;
 
 	begin(&it);
 	it.f = (struct fz){data, size};
@@ -391,12 +449,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		}
 	}
-	close(it.sock[0]);
-	close(it.sock[1]);
+	FZ_MUST(close(it.sock[0]) == 0 && close(it.sock[1]) == 0, "not closed by us alone");
 	/* As the server does when a client has gone. */
 	FZ_MUST(pci_dev_reset(it.d) == 0, "no reset");
 	pci_dev_disconnect(it.d);
 	FZ_MUST(it.d->mem.nr == 0, "%u maps are left", it.d->mem.nr);
 	holes_untouched(&it.d->mem);
+	/* Of what came with messages nothing stays open, and nothing else was closed. */
+	fd = fcntl(it.fd, F_DUPFD_CLOEXEC, 0);
+	FZ_MUST(fd == it.free_fd && close(fd) == 0, "descriptor %d, and %d before", fd, it.free_fd);
 	return 0;
 }
