@@ -265,6 +265,15 @@ crl_now_ns(void)
 #endif
 }
 
+/* When a wait of so many nanoseconds from now is over; however long it is, not in the past. */
+CRL_FN uint64_t
+crl_until(uint64_t wait_ns)
+{
+	uint64_t now = crl_now_ns();
+
+	return wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX;
+}
+
 /* Between two looks at memory that has not changed: leaves the core or the SM to its neighbours. */
 CRL_FN void
 crl_relax(void)

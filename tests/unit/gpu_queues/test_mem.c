@@ -157,6 +157,9 @@ clock_rises(void **state)
 		b = crl_now_ns();
 		assert_true(b >= a);
 		a = b;
+		assert_true(crl_until(UINT64_MAX) == UINT64_MAX && crl_until(0) <= crl_now_ns());
+		assert_true(crl_until(UINT64_MAX - 1u) == UINT64_MAX &&
+			    crl_until(1u << 30) > crl_now_ns());
 	}
 }
 

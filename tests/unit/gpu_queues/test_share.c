@@ -309,6 +309,44 @@ exactly_once(void **state)
 	fake_close(&st.n);
 }
 
+struct late {
+	struct crl_sq_share sh;
+	struct fake_nic n;
+	enum crl_st st;
+};
+
+static void *
+second(void *p)
+{
+	struct late *l = p;
+
+	l->st = crl_share_enter(&l->sh, &l->n.q.sq, l->n.error, 1, 1, UINT64_MAX);
+	return NULL;
+}
+
+/* However long a wait may last, it is not over before it begins. */
+static void
+waits_for_ever(void **state)
+{
+	struct timespec nap = {0, 5000000};
+	static struct late l;
+	pthread_t t;
+	uint64_t pi;
+
+	fake_open(&l.n, 3, 3, 64, false);
+	crl_share_init(&l.sh, &l.n.q.sq);
+	assert_int_equal(crl_share_reserve(&l.sh, &l.n.q.sq, 1, &pi), CRL_OK);
+	assert_int_equal(crl_share_reserve(&l.sh, &l.n.q.sq, 1, &pi), CRL_OK);
+	assert_int_equal(pthread_create(&t, NULL, second, &l), 0);
+	nanosleep(&nap, NULL);
+	assert_int_equal(crl_share_enter(&l.sh, &l.n.q.sq, l.n.error, 0, 1, 0), CRL_OK);
+	put(&l.n, 0, 0, 1);
+	crl_share_leave(&l.sh, &l.n.q.sq, 1, true);
+	pthread_join(t, NULL);
+	assert_int_equal(l.st, CRL_OK);
+	fake_close(&l.n);
+}
+
 int
 main(void)
 {
@@ -316,6 +354,7 @@ main(void)
 		cmocka_unit_test(rules),
 		cmocka_unit_test(seats),
 		cmocka_unit_test(lost_turn),
+		cmocka_unit_test(waits_for_ever),
 		cmocka_unit_test(error_cqe),
 		cmocka_unit_test(odd_counter),
 		cmocka_unit_test(exactly_once),
