@@ -110,6 +110,10 @@ check_rx(const struct crl_ctx *ctx, struct crl_queue_cfg *c, uint8_t *log2, stru
 	if (c->rx_headroom >= c->rx_buf_bytes)
 		return crl_err_set(err, -EINVAL, CFG_STEP, "leave room for the frame",
 			"headroom of %u bytes in buffers of %u", c->rx_headroom, c->rx_buf_bytes);
+	if (c->rx_headroom % 2 != 0)
+		return crl_err_set(err, -EINVAL, CFG_STEP, "use an even number",
+			"headroom of %u bytes: fields of a frame lie on even addresses",
+			c->rx_headroom);
 	return 0;
 }
 

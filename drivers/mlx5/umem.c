@@ -5,6 +5,7 @@
  * through it, everything else by address. Host only.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -91,6 +92,7 @@ CRL_PUBLIC int
 crl_region_reg(struct crl_ctx *ctx, const struct crl_region_cfg *cfg, struct crl_region **region,
 	struct crl_err *err)
 {
+	const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct crl_region *r;
 	int ret = crl_check_size(err, "register a region", CRL_SIZE_OF(cfg), sizeof(*cfg));
 
@@ -124,6 +126,14 @@ crl_region_reg(struct crl_ctx *ctx, const struct crl_region_cfg *cfg, struct crl
 			goto undo_region;
 	}
 	r->iova = cfg->iova != 0 ? cfg->iova : (uint64_t)(uintptr_t)r->addr;
+	if (((r->iova ^ (uintptr_t)r->addr) & (page_bytes - 1)) != 0) {
+		ret = crl_err_set(err, -EINVAL, "register a region",
+			"give an iova with the address's offset in its page, or 0",
+			"iova 0x%" PRIx64 " and address %p lie at different offsets in their "
+			"pages of %" PRIu64 " bytes",
+			r->iova, r->addr, page_bytes);
+		goto undo_memory;
+	}
 	ret = region_mr(r, err);
 	if (ret != 0)
 		goto undo_memory;

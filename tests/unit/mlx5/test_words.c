@@ -245,7 +245,7 @@ test_edges_of_a_config(void **state)
 	cfg.rx_buf_bytes = 65536 + 64;
 	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -EINVAL);
 	cfg.rx_buf_bytes = 128;
-	cfg.rx_headroom = 127;
+	cfg.rx_headroom = 126;
 	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), 0);
 	cfg.rx_headroom = 128;
 	assert_int_equal(crl_queue_cfg_check(&ctx, &cfg, &full, &err), -EINVAL);

@@ -165,7 +165,7 @@ struct crl_region_cfg {
 	void *addr;	/* caller's, must outlive the region */
 	size_t bytes;
 	const struct crl_mem *mem; /* of addr, or where to take it from; NULL: crl_mem_host() */
-	uint64_t iova;		   /* what WQEs will say; 0: addr */
+	uint64_t iova;		   /* what WQEs will say, at addr's offset in its page; 0: addr */
 };
 
 /*
@@ -200,7 +200,7 @@ struct crl_queue_cfg {
 	uint32_t tx_depth;     /* WQEBBs of 64 bytes, a power of two up to CRL_DEPTH_MAX; 0: 1024 */
 	uint32_t rx_depth;     /* packets, likewise; 0: 1024 */
 	uint32_t rx_buf_bytes; /* bytes from buffer to buffer, a multiple of 64; 0: 2112 */
-	uint32_t rx_headroom;  /* bytes before each frame; less than rx_buf_bytes */
+	uint32_t rx_headroom;  /* bytes before each frame; even, less than rx_buf_bytes */
 	uint32_t tx_inline_max; /* frames up to so many bytes travel in the WQE; 0: none */
 	uint32_t signal_every;	/* WQEs a send completion; 0: min(32, rx_depth / 4, tx_depth / 4) */
 	uint32_t cq_flags;	/* CRL_CQ_COLLAPSED (the send side's, and its overruns are ignored),
