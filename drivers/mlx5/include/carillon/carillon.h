@@ -230,9 +230,10 @@ int crl_queue_destroy(struct crl_queue *queue, struct crl_err *err);
  * Addresses and ABI stamp, by value, as the engine's processor sees them: copy it where the engine
  * finds it, once: the indices in it are those of a fresh queue, and whoever runs it carries them
  * on; a second engine, or carillon_dev.h's calls after an engine has stopped, take the same struct.
- * Its mac and mtu are 0 before crl_port_attach() (dpdk.h) or without a port. -EBUSY     an engine
- * or a program has run it already: the NIC's indices moved, destroy and create again. Of rings in
- * GPU memory only an engine's run is noticed
+ * Its mac and mtu are 0 before crl_port_attach() (dpdk.h) or without a port.
+ *
+ *   -EBUSY     an engine or a program has run it already: the NIC's indices moved, destroy and
+ *              create again. Of rings in GPU memory only an engine's run is noticed
  */
 int crl_queue_export(struct crl_queue *queue, struct crl_queue_dev *dev, struct crl_err *err);
 
