@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,18 +63,34 @@ fd_close(void *cookie)
 	return close(((struct scx_savefile *)cookie)->fd);
 }
 
+/* A file that another program of the same run writes would be cut down, and written by both. */
+static int
+take_file(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return 0;
+	return flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, 0) != 0 ? -1 : 0;
+}
+
 static FILE *
 open_file(struct scx_savefile *s, const char *path)
 {
-	FILE *f;
+	FILE *f = NULL;
+	int err;
 
-	s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+	s->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
 	if (s->fd < 0)
 		return NULL;
-	f = fopencookie(
-		s, "w", (cookie_io_functions_t){.write = fd_write, .close = fd_close});
-	if (f == NULL)
+	if (take_file(s->fd) == 0)
+		f = fopencookie(s, "w",
+			(cookie_io_functions_t){.write = fd_write, .close = fd_close});
+	if (f == NULL) {
+		err = errno;
 		close(s->fd);
+		errno = err;
+	}
 	return f;
 }
 
@@ -92,8 +110,9 @@ scx_savefile_open(struct scx_savefile *s, const char *path, char *err, size_t er
 	if (!f) {
 		rc = -errno;
 		snprintf(err, err_bytes, "capture file %s: %s", path,
-			rc == -ENXIO ? "nobody reads this pipe: start its reader first"
-				     : strerror(-rc));
+			rc == -ENXIO	     ? "nobody reads this pipe: start its reader first"
+			: rc == -EWOULDBLOCK ? "another program writes it: end that first"
+					     : strerror(-rc));
 		return rc;
 	}
 	s->buffer = malloc(BUFFER_BYTES);

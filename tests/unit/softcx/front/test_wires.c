@@ -206,15 +206,20 @@ seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A file that ends within a frame: what is whole comes in, and the run is not called a good one. */
+/*
+ * A file that ends within a frame: what is whole comes in, and the run is not called a good one. And
+ * one that is being written is nobody else's to write.
+ */
 static void
 cut_within_a_frame(void **state)
 {
 	struct scx_frame f = frame(0), got;
-	struct scx_wire *w;
+	struct scx_wire *w, *second;
 	unsigned n = 0;
 
 	assert_int_equal(scx_wire_pcap(NULL, file("a"), &w, err, sizeof(err)), 0);
+	assert_int_equal(scx_wire_pcap(NULL, file("a"), &second, err, sizeof(err)), -EWOULDBLOCK);
+	assert_non_null(strstr(err, "another program writes it"));
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(w->ops->send(w, &f, 1), 1);
 	w->ops->close(w);
