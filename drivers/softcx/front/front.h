@@ -40,7 +40,7 @@ struct scxf_dev {
 	struct scx_nic *nic;
 	uint8_t *uar_base; /* SCXF_UAR_PAGES pages; those in use are pages of a context's memfd */
 	uint32_t mtu;
-	bool link_up;
+	bool link_up, netdev_gone;
 	struct scx_wire *pcap; /* a wire that waits for a quiet program, or NULL */
 	uint8_t *uar_gpu;      /* the same pages in GPU memory, of a step on a GPU; else NULL */
 	uint32_t nr_receiving; /* flows that lead to a TIR */

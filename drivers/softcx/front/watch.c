@@ -50,29 +50,36 @@ link_socket(void)
 	return scxf_move_high(fd);
 }
 
-/* The netdev is up and has a carrier, as far as can be told. */
+/* The netdev is up and has a carrier, as far as can be told. gone: there is none of that name. */
 static bool
-netdev_runs(int sock, const char *name)
+netdev_runs(int sock, const char *name, bool *gone)
 {
 	struct ifreq r = {0};
 
 	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
 	if (sock < 0 || !name[0])
 		return true;
-	return !ioctl(sock, SIOCGIFFLAGS, &r) && (r.ifr_flags & IFF_UP) &&
-	       (r.ifr_flags & IFF_RUNNING);
+	if (!ioctl(sock, SIOCGIFFLAGS, &r))
+		return (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
+	*gone |= errno == ENODEV;
+	return false;
 }
 
 void
 scxf_watch_look(struct scxf_dev *d)
 {
 	const struct scx_conf_port *p = d->port;
-	bool up = netdev_runs(links[HOME], p->nic);
+	bool gone = false, up = netdev_runs(links[HOME], p->nic, &gone);
 	struct ifreq r = {0};
 
 	if (p->netdev[0] && p->netns[0])
-		up = up && netdev_runs(links[THERE], p->netdev);
+		up = up && netdev_runs(links[THERE], p->netdev, &gone);
 	scx_port_link(d->nic, up);
+	if (gone && !d->netdev_gone)
+		scx_log(d->name,
+			"its netdev is gone: nothing comes or goes any more. Cause: somebody "
+			"removed, renamed or moved it; fix: end the program and start it again");
+	d->netdev_gone = gone;
 	memcpy(r.ifr_name, p->nic, sizeof(p->nic));
 	if (links[HOME] < 0 || ioctl(links[HOME], SIOCGIFMTU, &r) || (uint32_t)r.ifr_mtu == d->mtu)
 		return;

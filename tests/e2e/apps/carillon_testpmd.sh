@@ -318,6 +318,19 @@ prompt()
 	is 'prompt: seconds' "$(json "$T/prompt.json" '0.5 < r["seconds"] < 2')" True
 }
 
+# A netdev that is taken away under the program: told of, and the end is an orderly one.
+gone_netdev()
+{
+	SCX=(--wire veth:away0)
+	crl_start away --forward-mode=txonly
+	ip link del away0
+	wait_for 5 grep -q 'softcx mlx5_0: its netdev is gone.* fix: ' "$CRL_LOG" ||
+		fail 'no word of a netdev that is gone'
+	crl_signal INT
+	good_end away
+	SCX=()
+}
+
 # SIGSEGV from somebody else means an end as well, though the softcx in the program has words for its own.
 crash()
 {
@@ -354,5 +367,6 @@ wire
 counts
 telemetry
 prompt
+gone_netdev
 crash
 same_shapes

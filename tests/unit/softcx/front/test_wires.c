@@ -207,8 +207,8 @@ seconds(void)
 }
 
 /*
- * A file that ends within a frame: what is whole comes in, and the run is not called a good one. And
- * one that is being written is nobody else's to write.
+ * A file that ends within a frame: what is whole comes in, and the run is not called a good one.
+ * And one that is being written is nobody else's to write.
  */
 static void
 cut_within_a_frame(void **state)
