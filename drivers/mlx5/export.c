@@ -180,7 +180,8 @@ crl_path(const struct crl_queue *q, struct crl_path *path)
 	path->rings = q->rings->place;
 	path->buffers = q->buffers->place;
 	path->uar = q->uar_kind;
-	path->uar_page = q->uar->page_id;
+	/* a queue whose destruction was refused may have none any more */
+	path->uar_page = q->uar != NULL ? q->uar->page_id : 0;
 	path->cq_flags = q->cfg.cq_flags;
 	path->numa_node = q->ctx->numa_node;
 	if (q->ctx->numa_node >= 0)

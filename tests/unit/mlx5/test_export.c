@@ -268,6 +268,10 @@ path_in_words(void **state)
 	assert_int_equal(path.uar, CRL_UAR_NC_SHARED);
 	assert_int_equal(path.cq_flags, 0);
 	assert_int_equal(path.numa_node, 0);
+	q.uar = NULL; /* its destruction was refused half way */
+	path.uar_page = 1;
+	assert_int_equal(crl_path(&q, &path), 0);
+	assert_int_equal(path.uar_page, 0);
 	ctx.numa_node = 3;
 	q.uar_kind = CRL_UAR_NC_DEDICATED;
 	assert_path(
