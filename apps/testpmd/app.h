@@ -27,6 +27,7 @@ struct crl_tp_queue {
 	struct crl_qstats now;	      /* when stats.c last looked */
 	struct crl_qstats base;	      /* at the last start or clear */
 	int lcore;		      /* that runs it, -1: a GPU does */
+	bool failed;		      /* an event said so */
 	struct crl_region *tx_region; /* frames that the engine makes, or --tx-first */
 };
 
@@ -76,7 +77,7 @@ struct crl_tp_app {
 	pthread_mutex_t lock;
 	struct crl_err errors[CRL_TP_ERRORS_MAX];
 	uint64_t nr_errors; /* all that came; the array keeps the first */
-	uint64_t nr_failed; /* those after which a queue or a device does no more work */
+	uint64_t nr_failed; /* queues and devices that do no more work */
 };
 
 /* plugin.c. Do these EAL arguments, or --gpu, name a gpudev of ours without -d for its driver? */

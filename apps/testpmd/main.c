@@ -58,6 +58,23 @@ on_link(const struct crl_tp_app *app, const struct crl_ctx *ctx, bool up)
 				up ? "up" : "down");
 }
 
+/* Whether a queue, or a device, fails with it: a CQE and the NIC's event may tell of one. */
+static bool
+is_new_failure(struct crl_tp_app *app, const struct crl_event *ev)
+{
+	for (uint32_t i = 0; i < app->nr_ports && ev->queue != NULL; i++)
+		for (uint32_t k = 0; k < app->ports[i].nr_queues; k++) {
+			struct crl_tp_queue *q = &app->ports[i].queues[k];
+			bool known = q->failed;
+
+			if (q->queue != ev->queue)
+				continue;
+			q->failed = true;
+			return !known;
+		}
+	return ev->type != CRL_EVENT_LOST;
+}
+
 static void
 on_event(void *arg, struct crl_ctx *ctx, const struct crl_event *ev)
 {
@@ -69,7 +86,7 @@ on_event(void *arg, struct crl_ctx *ctx, const struct crl_event *ev)
 		return;
 	}
 	keep_error(app, &ev->err);
-	app->nr_failed += ev->type != CRL_EVENT_LOST;
+	app->nr_failed += is_new_failure(app, ev);
 	fprintf(stderr, "carillon-testpmd: %s\n", crl_err_str(&ev->err, line, sizeof(line)));
 }
 
@@ -192,8 +209,8 @@ forward(struct crl_tp_app *app, struct crl_err *err)
 		ret = crl_tp_report(app, err);
 	if (ret == 0 && app->nr_failed > 0)
 		ret = crl_err_set(err, -EIO, "forward", "see the lines above",
-			"%llu errors ended the work of a queue or a device",
-			(unsigned long long)app->nr_failed);
+			"%llu queue%s, or device%s, failed", (unsigned long long)app->nr_failed,
+			app->nr_failed == 1 ? "" : "s", app->nr_failed == 1 ? "" : "s");
 	return ret;
 }
 
