@@ -80,6 +80,9 @@ done
 command -v python3 >/dev/null || die 'needs python3'
 work=$(mktemp -d) || die 'no temporary folder'
 trap 'rm -rf "$work"' EXIT
+# A program that ends in order at Ctrl-C would let bash go on with the next check.
+trap 'exit 130' INT
+trap 'exit 143' TERM
 : >"$work/results"
 
 # verdict NAME as-predicted|otherwise|not-run SEEN
@@ -144,7 +147,7 @@ kind=bf
 judge uar "$seen, rdma-core ${version:-?}" [ "${seen##* }" = "$kind" ]
 
 # 5 to 15: no cable needed
-timeout 60 "$probe" "$rdma" >"$work/probe" 2>&1
+timeout --foreground 60 "$probe" "$rdma" >"$work/probe" 2>&1
 for name in open queue nop laps quiet key key-signature flush bounds bounds-signature again; do
 	seen=$(sed -n "s/^$name \(ok\|bad\) //p" "$work/probe" | tail -n 1)
 	judge "$name" "${seen:-card_probe did not get there: $(tail -n 1 "$work/probe")}" \
@@ -154,7 +157,7 @@ done
 # 16 to 18: frames
 run_testpmd()
 {
-	timeout 60 "$testpmd" "${eal[@]}" "${@:2}" >"$work/$1.log" 2>&1
+	timeout --foreground 60 "$testpmd" "${eal[@]}" "${@:2}" >"$work/$1.log" 2>&1
 }
 
 sent()
@@ -182,7 +185,7 @@ check_receive()
 		verdict receive not-run 'needs --loop: a loopback plug in the port'
 		return
 	fi
-	timeout 60 "$packet" "${eal[@]}" >"$work/packet.log" 2>&1
+	timeout --foreground 60 "$packet" "${eal[@]}" >"$work/packet.log" 2>&1
 	rc=$?
 	judge receive "status $rc; $(tail -n 3 "$work/packet.log")" [ "$rc" = 0 ]
 }

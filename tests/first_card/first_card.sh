@@ -43,3 +43,16 @@ is 'otherwise' "$(json '[n for n in v if v[n] == "otherwise"]')" "['nop', 'key']
 
 "$SOFTCX" run --log="$T/log" -- "$FIRST_CARD" -b "$BUILD" -d mlx5_9 -o "$T/none.json" >"$T/out" 2>&1
 is 'status for a device that is not there' $? 2
+
+# SIGINT ends it, though the program that runs then ends in order; and leaves no report.
+rm -f "$T/card.json"
+: >"$T/out"
+env --default-signal=INT "$SOFTCX" run --log="$T/log" -- "$FIRST_CARD" -b "$BUILD" -o "$T/card.json" \
+	--loop >"$T/out" 2>&1 &
+PID=$!
+wait_for 60 grep -q '^again' "$T/out" || fail "it does not come so far: $(cat "$T/out")"
+kill -INT $PID
+wait_for 30 gone $PID || { fail 'SIGINT does not end it'; kill -KILL $PID; }
+wait $PID
+is 'status after SIGINT' $? 130
+[ ! -e "$T/card.json" ] || fail 'a report of a run that was ended'
