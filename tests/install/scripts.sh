@@ -51,6 +51,20 @@ for packets in 0 -1 x 1x 9999999999999999; do
 	wrong 2 'is no number of packets' tests/order/run /bin/true "$packets"
 done
 
+# SIGINT ends all of its parts, not one.
+printf '#!/bin/sh\nsleep 0.5\n' >"$tmp/part"
+chmod +x "$tmp/part"
+env --default-signal=INT tests/order/run "$tmp/part" 1000 >"$tmp/out" 2>&1 &
+pid=$!
+for _ in $(seq 100); do
+	grep -q 'hb_check intact' "$tmp/out" && break
+	sleep 0.02
+done
+kill -INT $pid
+wait $pid
+[ $? = 130 ] || { echo "order/run: SIGINT does not end it"; bad=1; }
+rm "$tmp/part"
+
 # A run that is ended takes its copies of the tree and its programs along.
 tests/mutation/run --lot 50 >"$tmp/out" 2>&1 &
 pid=$!
