@@ -38,9 +38,12 @@ cmd_run(int argc, char **argv)
 		rc = run_find_library(&run, "front", "libsoftcx.so");
 	if (!rc)
 		rc = run_make_machine(&run);
-	if (rc)
+	if (rc) {
+		run_remove_netdevs(&run);
 		return rc;
+	}
 	rc = run_program(&run);
+	run_remove_netdevs(&run);
 	if (!run_device_was_opened(&run))
 		run_say("%s never opened the device", run.argv[0]);
 	if (!run_output_was_lost(&run))

@@ -205,3 +205,26 @@ run_make_netdevs(struct run *run, int caller_ns, int caller_sock)
 	close(sock);
 	return rc;
 }
+
+/*
+ * The kernel would remove them some time after the namespace has lost its last process; until then
+ * the end outside bears its name, and the next run would bind to a netdev that goes.
+ */
+void
+run_remove_netdevs(const struct run *run)
+{
+	struct nl_sock *nl = nl_socket_alloc();
+	struct rtnl_link *link = rtnl_link_alloc();
+	bool can = nl && link && !nl_connect(nl, NETLINK_ROUTE);
+
+	for (unsigned i = 0; can && i < run->conf.nr_ports; i++) {
+		if (!run->conf.port[i].nic[0])
+			continue; /* not made: this may be the caller's namespace */
+		rtnl_link_set_name(link, run->conf.port[i].nic);
+		rtnl_link_delete(nl, link);
+	}
+	if (link)
+		rtnl_link_put(link);
+	if (nl)
+		nl_socket_free(nl);
+}

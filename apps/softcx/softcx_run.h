@@ -56,6 +56,8 @@ bool run_output_was_lost(const struct run *run);
 /* netdev.c: inside the new network namespace; caller_ns and caller_sock belong to the one outside.
  */
 int run_make_netdevs(struct run *run, int caller_ns, int caller_sock);
+/* At once, when nothing uses them any more. A failure is no matter: they go with the namespace. */
+void run_remove_netdevs(const struct run *run);
 
 /* sysfs.c: the tree, on the tmpfs at run->sysfs. */
 int run_make_sysfs(const struct run *run);

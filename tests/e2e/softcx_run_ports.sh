@@ -17,6 +17,12 @@ for word in 0000:99:00.0 0000:99:00.1 scx0 scx1 02:5c:78:00:00:00 02:5c:78:00:00
 	grep -qx "$word" "$T/out" || fail "not seen inside: $word"
 done
 
+# One run after the other finds the name of its wire free, and makes it.
+for ((i = 1; i <= 8; i++)); do
+	"$SOFTCX" run --ports 2 --wire veth:after -- ibv_devinfo >"$T/out" 2>&1 || fail "run $i: $(cat "$T/out")"
+	is "run $i: netdevs made" "$(grep -c 'made the netdev after[01]' "$T/out")" 2
+done
+
 PORTS=2 SCX=(--wire cable --pcap-out "$T/cap" --log "$T/log")
 pmd_start cable --forward-mode=mac
 pmd_do 'start tx_first'
