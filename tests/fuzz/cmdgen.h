@@ -178,7 +178,7 @@ gen_rqt(struct gen *g, uint32_t max, uint32_t nr)
 static inline void
 gen_list(struct gen *g)
 {
-	uint32_t n, how;
+	uint32_t n, how, num = 0;
 
 	switch (g->op->list) {
 	case GEN_PAGES:
@@ -186,11 +186,12 @@ gen_list(struct gen *g)
 		break;
 	case GEN_QUEUES:
 		how = fz_u8(g->f);
-		n = 1u << (how >> 6 == 3 ? how & 7u
-					 : how & 3u); /* or more than there is room for */
-		gen_rqt(g, how >> 6 == 3 ? 128 : 8, (how >> 4 & 3u) == 3 ? n << 1 : n);
-		for (uint32_t i = 0; i < n; i++, g->in_bytes += 4)
-			gen_put32(g, g->in_bytes, gen_number(g, SCX_FW_RQ));
+		n = 1u << (how >= 240 ? how & 7u : how & 3u); /* or more than there is room for */
+		gen_rqt(g, how >= 240 ? 128 : 8, how >> 4 == 14 ? n << 1 : n);
+		for (uint32_t i = 0; i < n; i++, g->in_bytes += 4) {
+			num = i < 8 || i % 32 == 0 ? gen_number(g, SCX_FW_RQ) : num;
+			gen_put32(g, g->in_bytes, num);
+		}
 		break;
 	case GEN_DEST:
 		n = fz_below(g->f, 3);

@@ -135,7 +135,7 @@ static inline uint32_t fwrig_run(struct fwrig *r, struct gen *g, uint16_t uid, u
 static inline void
 fwrig_prologue(struct fwrig *r, struct gen *g, uint16_t uid)
 {
-	static const uint16_t first[] = {CRL_CMD_OP_ALLOC_TRANSPORT_DOMAIN,
+	static const uint16_t first[] = {CRL_CMD_OP_ENABLE_HCA, CRL_CMD_OP_ALLOC_TRANSPORT_DOMAIN,
 		CRL_CMD_OP_ALLOC_Q_COUNTER, CRL_CMD_OP_CREATE_EQ, CRL_CMD_OP_CREATE_TIS,
 		CRL_CMD_OP_CREATE_CQ, CRL_CMD_OP_CREATE_SQ, CRL_CMD_OP_CREATE_RQ,
 		CRL_CMD_OP_CREATE_RQT, CRL_CMD_OP_CREATE_TIR, CRL_CMD_OP_CREATE_MKEY,

@@ -331,12 +331,12 @@ mapping(struct it *it)
 		return;
 	}
 	if (how & 2) {
-		dma(it, how & 1, MEM_AT, MEM_BYTES, 0, it->fd, 3);
+		dma(it, how & 1, MEM_AT, MEM_BYTES + (page % 8 == 7 ? PCI_PAGE : 0), 0, it->fd, 3);
 		return;
 	}
 	offset = (uint64_t)fz_below(&it->f, 32) << 12;
 	if ((how & 0x60) == 0x60) /* to the end of the file, or a page more */
-		bytes = MEM_BYTES - offset + (how >> 7 << 12);
+		bytes = MEM_BYTES - offset + (bytes & PCI_PAGE);
 	dma(it, how & 1, page << 12, bytes, offset, fd, how & 32 ? 3 : fz_u8(&it->f));
 }
 
@@ -455,6 +455,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pci_dev_disconnect(it.d);
 	FZ_MUST(it.d->mem.nr == 0, "%u maps are left", it.d->mem.nr);
 	holes_untouched(&it.d->mem);
+	for (uint32_t i = 0; i < PCI_VECTORS; i++)
+		FZ_MUST(it.d->irq[i] < 0, "vector %u has a descriptor that is closed", i);
 	/* Of what came with messages nothing stays open, and nothing else was closed. */
 	fd = fcntl(it.fd, F_DUPFD_CLOEXEC, 0);
 	FZ_MUST(fd == it.free_fd && close(fd) == 0, "descriptor %d, and %d before", fd, it.free_fd);
