@@ -39,13 +39,19 @@ set_environment(const struct run *run)
 {
 	static char text[SCX_CONF_BYTES], preload[4 * RUN_PATH], pci[2 * RUN_PATH];
 	const char *before = getenv("LD_PRELOAD");
+	int n;
 
 	if (scx_conf_format(&run->conf, text, sizeof(text))) {
 		run_say("a file name with a newline in it, or too many of them");
 		return RUN_EXIT_USAGE;
 	}
-	snprintf(preload, sizeof(preload), "%s%s%s%s%s", run->asan, run->asan[0] ? ":" : "",
+	n = snprintf(preload, sizeof(preload), "%s%s%s%s%s", run->asan, run->asan[0] ? ":" : "",
 		run->library, before && *before ? ":" : "", before ? before : "");
+	if (n >= (int)sizeof(preload)) {
+		run_say("LD_PRELOAD: %zu bytes are more than there is room for; shorten it",
+			strlen(before));
+		return RUN_EXIT_USAGE;
+	}
 	snprintf(pci, sizeof(pci), "%s/bus/pci/devices", run->sysfs);
 	if (setenv(SCX_CONF_ENV, text, 1) || setenv("LD_PRELOAD", preload, 1) ||
 		setenv("SYSFS_PATH", run->sysfs, 1) || setenv("SYSFS_PCI_DEVICES", pci, 1)) {

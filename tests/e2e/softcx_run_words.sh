@@ -120,6 +120,13 @@ wait_for 20 full || fail "a full disk was not told of: $(tail -n 5 "$T/out")"
 kill -INT "$PID"
 wait "$PID"
 
+# An environment that would be cut short: a preload of the caller's would be lost, silently.
+long=$(printf '/no/such/library.so:%.0s' $(seq 200))
+for command in run vfio; do
+	wrong 64 'LD_PRELOAD: 4000 bytes are more' env LD_PRELOAD="$long" \
+		"$SOFTCX" $command -- ibv_devinfo
+done
+
 # Signals go to the program, once, and to its whole terminal life: it may catch them.
 cat >"$T/catcher" <<'C'
 trap 'echo caught; n=$((n + 1))' TERM
