@@ -348,6 +348,8 @@ crl_fwd_warp_turn_long(const struct crl_warp *w, struct crl_stream *s, struct cr
 	crl_edges_cqes_seen(); /* pairs with the NIC's CQE writes after all it did before */
 	back = crl_warp_reap(w, s, &seen);
 	n = seen.rx < max ? seen.rx : max;
+	if (s->tx && s->tx->sq.state != CRL_QS_READY)
+		n = 0; /* it failed in this turn's reap: nothing is posted to it any more */
 	if (s->tx && n > crl_sq_room(&s->tx->sq))
 		n = (uint32_t)crl_sq_room(&s->tx->sq);
 	for (at = 0; at < n; at += CRL_WARP_ROUND) {

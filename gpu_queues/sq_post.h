@@ -311,7 +311,10 @@ crl_sq_put_empw(struct crl_sq *sq, uint64_t pi, const struct crl_piece *frame, u
 	crl_sq_put_ctrl(sq, pi, CRL_OPCODE_EMPW, ds, nr, signal, cookie);
 }
 
-/* A WQE that does nothing but fill n WQEBBs and, signalled, report; n up to 15, as ds is six bits.
+/*
+ * A WQE that does nothing but fill n WQEBBs and, signalled, report; n up to 15, as ds is six bits.
+ * One of several WQEBBs is no invention: DPDK's mlx5_regex and mlx5_crypto pad with such, and
+ * mlx5dv_qp_cancel_posted_send_wrs() makes one of any posted WQE.
  */
 CRL_FN void
 crl_sq_put_nop(struct crl_sq *sq, uint64_t pi, uint32_t n, bool signal, uint64_t cookie)

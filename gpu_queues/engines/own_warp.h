@@ -72,7 +72,7 @@ crl_txonly_warp_burst(const struct crl_warp *w, struct crl_stream *s, struct crl
 	CRL_LANE(uint32_t, sent);
 	uint32_t n = s->tx_left < burst ? (uint32_t)s->tx_left : burst;
 
-	if (n == 0)
+	if (n == 0 || s->tx->sq.state != CRL_QS_READY)
 		return 0;
 	crl_order_payload_before_wqe();
 	if (s->opts.txpkts_nr == 1u) {
@@ -190,7 +190,8 @@ crl_flowgen_warp_turn(const struct crl_warp *w, struct crl_stream *s, struct crl
 			    n - at < CRL_WARP_ROUND ? n - at : CRL_WARP_ROUND))
 			break;
 	}
-	for (at = 0, sent = 1; at < max && sent != 0; at += sent)
+	sent = tx->sq.state == CRL_QS_READY;
+	for (at = 0; at < max && sent != 0; at += sent)
 		sent = crl_flowgen_warp_burst(w, s, m, max - at);
 	crl_warp_collect(w, s);
 	if (crl_warp_first()) {

@@ -167,6 +167,36 @@ test_none(void **state)
 	assert_false(crl_warp_can(&s));
 }
 
+/* A send queue that fails in a turn's reap: nothing is posted to it in that turn. */
+static void
+test_tx_fails(void **state)
+{
+	uint32_t len;
+	uint64_t pi;
+
+	(void)state;
+	for (uint32_t flowgen = 0; flowgen < 2; flowgen++) {
+		open_all(7, 5, 16);
+		n.sink = any_frame;
+		n.arg = &len;
+		n.q.txbuf.bytes = 64u * 100u;
+		s.opts.txpkts_nr = 1;
+		s.opts.txpkts[0] = 64;
+		s.opts.tx_frames_max = 1000;
+		s.opts.flows = 7;
+		n.fail_at = 0;
+		own_turn(flowgen, 1000);
+		pi = n.q.sq.pi;
+		assert_true(pi != 0);
+		nic_turn(100);
+		(void)(flowgen ? crl_flowgen_warp_turn(&warp, &s, &mem)
+			       : crl_txonly_warp_turn(&warp, &s, &mem));
+		assert_int_equal(n.q.sq.state, CRL_QS_FAILED);
+		assert_true(n.q.sq.pi == pi && s.txc.packets == 16u && s.tx_left == 984u);
+		fake_close(&n);
+	}
+}
+
 int
 main(void)
 {
@@ -174,6 +204,7 @@ main(void)
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_more_than_lanes),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_tx_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

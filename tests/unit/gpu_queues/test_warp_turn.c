@@ -254,6 +254,31 @@ test_modes(void **state)
 	}
 }
 
+/* A send queue that fails in a turn's reap: the frames of that turn are not posted, nor counted. */
+static void
+test_tx_fails(void **state)
+{
+	uint64_t pi, sent;
+
+	(void)state;
+	open_all(5, 5, 16);
+	n.sink = on_frame;
+	crl_fwd_warp_turn(&warp, &s, &mem, judge);
+	for (uint32_t k = 0; k < 14u; k++)
+		frame_comes();
+	turn_once(UINT64_MAX, pending());
+	n.fail_at = 0;
+	nic_turn(100);
+	for (uint32_t k = 0; k < 6u; k++)
+		frame_comes();
+	pi = n.q.sq.pi;
+	sent = s.txc.packets;
+	crl_fwd_warp_turn(&warp, &s, &mem, judge);
+	assert_int_equal(n.q.sq.state, CRL_QS_FAILED);
+	assert_true(n.q.sq.pi == pi && s.txc.packets == sent && n.q.rq.ci == 14u);
+	fake_close(&n);
+}
+
 /* A receive queue that fails while its frames are under way: what comes back is in the table. */
 static void
 test_rx_fails(void **state)
@@ -284,6 +309,7 @@ main(void)
 		cmocka_unit_test(test_impossible),
 		cmocka_unit_test(test_never_given),
 		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_tx_fails),
 		cmocka_unit_test(test_rx_fails),
 	};
 
