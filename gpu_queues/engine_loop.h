@@ -22,6 +22,15 @@ crl_stream_set_parked(struct crl_stream *s)
 	crl_st32(&s->ctl->parked, crl_park_answer(s->park));
 }
 
+/* Stands still, with all that it counted told: a glance comes between two looks that tell it. */
+CRL_FN void
+crl_stream_stand(struct crl_stream *s, uint32_t mode)
+{
+	s->mode = mode;
+	crl_stream_publish(s);
+	crl_stream_set_parked(s);
+}
+
 /*
  * The host mended the queues that had failed. Sends that hold slots of a receive queue must be over
  * before its indices begin anew; those of a failed send queue are, as the host has reset it. Until
@@ -37,8 +46,7 @@ crl_stream_obey_rearm(struct crl_stream *s, uint32_t rearm)
 		if (!crl_stream_drained(s))
 			return;
 		if (s->tx->sq.state == CRL_QS_FAILED) {
-			crl_stream_publish(s);
-			crl_stream_set_parked(s);
+			crl_stream_stand(s, CRL_MODE_FAILED);
 			goto answer;
 		}
 	}
@@ -81,8 +89,7 @@ crl_stream_obey(struct crl_stream *s)
 	if (s->mode == CRL_MODE_FAILED && rearm != s->rearmed && wish == CRL_PARK_NOT) {
 		crl_stream_obey_rearm(s, rearm);
 	} else if (s->mode == CRL_MODE_RUN && wish != CRL_PARK_NOT) {
-		s->mode = CRL_MODE_PARKED;
-		crl_stream_set_parked(s);
+		crl_stream_stand(s, CRL_MODE_PARKED);
 	} else if (s->mode == CRL_MODE_PARKED && wish == CRL_PARK_NOT) {
 		s->mode = CRL_MODE_RUN;
 		crl_st32(&s->ctl->parked, 0); /* hands nothing over: no edge */
@@ -161,11 +168,8 @@ crl_stream_look(struct crl_stream *s, bool *run)
 		s->mode = CRL_MODE_FAILING;
 		s->deadline_ns = crl_now_ns() + CRL_DRAIN_NS_MAX;
 	}
-	if (s->mode == CRL_MODE_FAILING && crl_stream_drain(s)) {
-		s->mode = CRL_MODE_FAILED;
-		crl_stream_publish(s);
-		crl_stream_set_parked(s);
-	}
+	if (s->mode == CRL_MODE_FAILING && crl_stream_drain(s))
+		crl_stream_stand(s, CRL_MODE_FAILED);
 	if (s->mode == CRL_MODE_STOPPING && crl_stream_drain(s))
 		return crl_stream_leave(s);
 	*run = s->mode == CRL_MODE_RUN;

@@ -402,6 +402,28 @@ answers_who_stands(void **state)
 	fake_close(&n);
 }
 
+/* A stream that a glance stops, between two looks, has told of all that it did. */
+static void
+stands_with_counts(void **state)
+{
+	struct crl_stream s;
+	struct fake_nic n;
+	uint8_t f[64];
+
+	fake_open(&n, 4, 4, 128, false);
+	stream_open(&s, &n, 8);
+	turn(&s, 1);
+	make_frame(f, 0);
+	fake_receive(&n, f, 64);
+	turn(&s, 1); /* the next look is many turns away */
+	assert_true(s.rxc.packets == 1 && n.stats.rx_packets == 0);
+	n.ctl.park = 1;
+	crl_stream_obey(&s);
+	assert_int_equal(n.ctl.parked, crl_park_answer(1));
+	assert_true(n.stats.rx_packets == 1 && n.stats.sq_pi == 1);
+	fake_close(&n);
+}
+
 int
 main(void)
 {
@@ -415,6 +437,7 @@ main(void)
 		cmocka_unit_test(rearm_waits_for_sends),
 		cmocka_unit_test(rearm_meets_error),
 		cmocka_unit_test(answers_who_stands),
+		cmocka_unit_test(stands_with_counts),
 		cmocka_unit_test(stale_abi),
 		cmocka_unit_test(stale_side),
 	};
