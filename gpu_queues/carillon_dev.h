@@ -62,7 +62,7 @@ crl_dev_check(struct crl_queue_dev *q)
 CRL_FN enum crl_st
 crl_tx_reserve(struct crl_queue_dev *q, uint32_t n, uint64_t wait_ns, uint64_t *pi)
 {
-	uint64_t end = wait_ns ? crl_until(wait_ns) : 0;
+	uint64_t end = wait_ns ? crl_until(crl_now_ns(), wait_ns) : 0;
 	struct crl_sq *sq = &q->sq;
 	enum crl_st st;
 
@@ -173,7 +173,7 @@ CRL_FN enum crl_st
 crl_rx_poll(
 	struct crl_queue_dev *q, struct crl_pkt *pkt, uint32_t max, uint64_t wait_ns, uint32_t *n)
 {
-	uint64_t end = wait_ns ? crl_until(wait_ns) : 0;
+	uint64_t end = wait_ns ? crl_until(crl_now_ns(), wait_ns) : 0;
 	enum crl_st st;
 
 	crl_rq_refill(&q->rq, NULL);

@@ -354,7 +354,7 @@ crl_engine_stop_timed(struct crl_engine_run *run, uint64_t wait_ns, struct crl_s
 	struct crl_err *err)
 {
 	struct crl_stop_watch watch = {run->stream, run->nr_streams, 0, 0, crl_now_ns(), times};
-	uint64_t deadline = crl_until(wait_ns);
+	uint64_t deadline = crl_until(watch.told_ns, wait_ns);
 	int rc, lost = 0;
 	uint32_t i;
 

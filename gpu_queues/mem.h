@@ -265,12 +265,10 @@ crl_now_ns(void)
 #endif
 }
 
-/* When a wait of so many nanoseconds from now is over; however long it is, not in the past. */
+/* When a wait of so many nanoseconds that begins now is over; however long it is, not before. */
 CRL_FN uint64_t
-crl_until(uint64_t wait_ns)
+crl_until(uint64_t now, uint64_t wait_ns)
 {
-	uint64_t now = crl_now_ns();
-
 	return wait_ns < UINT64_MAX - now ? now + wait_ns : UINT64_MAX;
 }
 

@@ -46,7 +46,7 @@ set_park(struct crl_engine_run *run, uint32_t wish)
 int
 crl_engine_park(struct crl_engine_run *run, uint64_t wait_ns, struct crl_err *err)
 {
-	uint64_t deadline = crl_until(wait_ns);
+	uint64_t deadline = crl_until(crl_now_ns(), wait_ns);
 	struct timespec nap = {0, 50000};
 	int rc = 0;
 

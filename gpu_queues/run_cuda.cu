@@ -343,7 +343,7 @@ crl_cuda_start(const char *name, int device, struct crl_stream *const *streams, 
 static cudaError_t
 wait_end(struct crl_cuda_run *r, uint64_t wait_ns, struct crl_stop_watch *watch)
 {
-	uint64_t deadline = crl_until(wait_ns);
+	uint64_t deadline = crl_until(crl_now_ns(), wait_ns);
 	struct timespec ts = {0, 50000};
 	cudaError_t e = cudaSetDevice(r->device);
 

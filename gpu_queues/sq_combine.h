@@ -185,7 +185,7 @@ crl_combine_run(struct crl_sq_combine *c, struct crl_sq *sq, struct crl_qerror *
 	while ((int32_t)left > 0) { /* bound: wait_ns without a range */
 		ranges = crl_combine_ready(c, &end);
 		if (ranges == 0) {
-			deadline = deadline ? deadline : crl_until(wait_ns);
+			deadline = deadline ? deadline : crl_until(crl_now_ns(), wait_ns);
 			if (crl_now_ns() <= deadline)
 				continue;
 			crl_st32(&c->failed, 1);

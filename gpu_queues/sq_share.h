@@ -164,7 +164,7 @@ crl_share_enter(struct crl_sq_share *sh, struct crl_sq *sq, struct crl_qerror *e
 	while (crl_ld64(&sh->turn) != pi) { /* bound: wait_ns */
 		if (crl_ld32(&sh->failed))
 			return CRL_FAILED;
-		end = end ? end : crl_until(wait_ns);
+		end = end ? end : crl_until(crl_now_ns(), wait_ns);
 		if (crl_now_ns() > end) {
 			crl_share_fail(sh, sq, error, CRL_QERR_TURN, crl_index16(pi), NULL);
 			return CRL_STUCK;

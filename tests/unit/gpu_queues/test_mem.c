@@ -157,10 +157,17 @@ clock_rises(void **state)
 		b = crl_now_ns();
 		assert_true(b >= a);
 		a = b;
-		assert_true(crl_until(UINT64_MAX) == UINT64_MAX && crl_until(0) <= crl_now_ns());
-		assert_true(crl_until(UINT64_MAX - 1u) == UINT64_MAX &&
-			    crl_until(1u << 30) > crl_now_ns());
 	}
+}
+
+static void
+ends_of_waits(void **state)
+{
+	assert_true(crl_until(5, 0) == 5 && crl_until(5, 7) == 12);
+	assert_true(crl_until(UINT64_MAX - 4u, 3) == UINT64_MAX - 1u);
+	assert_true(crl_until(UINT64_MAX - 3u, 3) == UINT64_MAX);
+	assert_true(crl_until(UINT64_MAX - 3u, 4) == UINT64_MAX);
+	assert_true(crl_until(1, UINT64_MAX) == UINT64_MAX);
 }
 
 int
@@ -175,6 +182,7 @@ main(void)
 		cmocka_unit_test(fills),
 		cmocka_unit_test(edges),
 		cmocka_unit_test(clock_rises),
+		cmocka_unit_test(ends_of_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
