@@ -28,7 +28,7 @@ die() {
 
 case ${1:-} in
 -h | --help)
-	sed -n 's/^# \{0,1\}//; 3,/^$/p' "$0" | sed '/^set -/,$d'
+	sed -n '4,/^set /s/^# \{0,1\}//p' "$0"
 	exit 0
 	;;
 -*) die "unknown option '$1'; config/bundle.sh --help tells the usage" ;;

@@ -39,7 +39,7 @@ while [ $# -gt 0 ]; do
 	--loop) loop=1 ;;
 	--no-frames) frames=0 ;;
 	-h | --help)
-		sed -n 's/^# \{0,1\}//; 3,/^$/p' "$0" | sed '/^set -/,$d'
+		sed -n '4,/^set /s/^# \{0,1\}//p' "$0"
 		exit 0
 		;;
 	*) die "unknown option '$1'; --help tells the usage" ;;

@@ -51,6 +51,27 @@ for packets in 0 -1 x 1x 9999999999999999; do
 	wrong 2 'is no number of packets' tests/order/run /bin/true "$packets"
 done
 
+wrong 64 'chroot: --logs wants a value' tests/chroot/run --logs
+wrong 64 'chroot: no option --nosuch' tests/chroot/run --nosuch
+wrong 2 'usage: tests/order/run' tests/order/run
+
+# Who asks is told, of options or settings too, and no more happens.
+while read -r script word; do
+	wrong 0 "$word" "$script" --help
+	wrong 0 "$word" "$script" -h
+done <<'EOF'
+config/bundle.sh CRL_BUILD
+config/check.sh CRL_CHECK
+config/demo.sh --pause-lcore
+config/first-card.sh --no-frames
+tests/chroot/run --build
+tests/fuzz/run --tally
+tests/guest/run --quick
+tests/mutation/run --lot
+tests/order/run PACKETS
+EOF
+wrong 0 'usage: config/setup.sh' config/setup.sh --help
+
 # SIGINT ends all of its parts, not one.
 printf '#!/bin/sh\nsleep 0.5\n' >"$tmp/part"
 chmod +x "$tmp/part"
