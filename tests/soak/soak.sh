@@ -48,6 +48,9 @@ found()
 sound small --packets=1000000 --limits --queues=2 --ring=256 --burst=64
 is 'small: packets' "$(json small 'r["packets"]')" 1000000
 is 'small: limits tried' "$(json small 'r["limits"] > 5')" True
+is 'small: resident' "$(json small 'r["rss_kb"][0] > 10000')" True
+# A thousand doorbell pages were had, and in these rounds some 200 are touched for the first time.
+sound pages --packets=30000 --limits --queues=8 --ring=32 --rounds=40
 sound laps --packets=300000 --queues=1 --ring=8 --rounds=2
 is 'laps: of rings' "$(json laps 'r["ring_laps"] > 40000 and r["wraps_16bit"] >= 4')" True
 sound forwarded --packets=100000 --queues=3 --forwarders=2 --threads=2 --sizes=60-1514 --inline=200
