@@ -3,9 +3,8 @@
  * fwd.h: forwarding with rings of every shape never stops and never loses a slot, whatever the
  * NIC's pace; frames leave as they came, in order.
  */
-#include "fake_nic.h"
+#include "io_stream.h"
 
-#include "gpu_queues/engines/io.h"
 #include "gpu_queues/engines/macswap.h"
 #include "gpu_queues/engines/rxonly.h"
 
@@ -23,25 +22,6 @@ check_frame(void *arg, const uint8_t *frame, uint32_t len)
 	assert_memory_equal(frame + 14, &t->next, 8);
 	assert_memory_equal(frame, t->swapped ? "SSSSSSDDDDDD" : "DDDDDDSSSSSS", 12);
 	t->next++;
-}
-
-static void
-make_frame(uint8_t *f, uint64_t nr)
-{
-	memset(f, 0, 64);
-	memcpy(f, "DDDDDDSSSSSS", 12);
-	memcpy(f + 14, &nr, 8);
-}
-
-static void
-stream_open(struct crl_stream *s, struct fake_nic *n, uint32_t burst)
-{
-	memset(s, 0, sizeof(*s));
-	s->rx = s->tx = &n->q;
-	s->ctl = &n->ctl;
-	s->tx_lkey = FAKE_LKEY;
-	s->burst = burst;
-	assert_true(crl_stream_begin(s));
 }
 
 /*

@@ -3,31 +3,7 @@
  * queue_rearm.h under a stream: a CQ goes on over a re-arm, as no command resets it. What was
  * flushed into it is passed over, and there is room in it for what comes after.
  */
-#include "fake_nic.h"
-
-#include "gpu_queues/engines/io.h"
-
-static void
-stream_open(struct crl_stream *s, struct fake_nic *n, uint32_t burst)
-{
-	memset(s, 0, sizeof(*s));
-	s->rx = s->tx = &n->q;
-	s->ctl = &n->ctl;
-	s->tx_lkey = FAKE_LKEY;
-	s->burst = burst;
-	assert_true(crl_stream_begin(s));
-}
-
-/* Turns until what is asked for shows, at most so many. */
-static enum crl_turn
-turn(struct crl_stream *s, uint32_t nr)
-{
-	enum crl_turn t = CRL_TURN_BUSY;
-
-	while (nr-- > 0 && t != CRL_TURN_LEFT)
-		t = crl_fwd_turn(s, crl_io_packet);
-	return t;
-}
+#include "io_stream.h"
 
 /*
  * Sends that were waited for have filled their CQ: the NIC hears that it is read before the first
