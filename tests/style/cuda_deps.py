@@ -7,6 +7,7 @@
 Asks ninja which headers it has recorded for each *.cu.o. An object without any stays as it was when a
 struct changes, and its program then meets queues of another layout: seen once, on a GPU.
 """
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,10 @@ bad = 0
 for o in sorted(built):
     deps, state = objects.get(o, (0, 'none recorded'))
     print(f'{o}: {deps} files, {state}')
-    if deps < 2:
+    if deps < 2 and not os.path.exists(os.path.join(sys.argv[1], o)):
+        print(f'  FAIL: {o} is not built. Fix: ninja -C {sys.argv[1]}')
+        bad += 1
+    elif deps < 2:
         print(f'  FAIL: no header of {o} is known to ninja. Fix: give its target -MD -MF FILE.o.d, as '
               'gpu_queues/meson.build does')
         bad += 1
